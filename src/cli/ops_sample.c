@@ -121,10 +121,10 @@ tt_status ops_sample(struct ops_sample *out, const struct tt_op_entry *entry)
 	TT_TRY(ttnn_device_open(&device, 0, &options));
 	status = make_tensor(&tensor, device);
 	if (status == TTNN_OK) {
-		tt_launch_hear_builds(hear, out);
+		tt_launch_listen(hear, out);
 		if (call_sample(entry, tensor) != TTNN_OK)
 			tt_str_adds(&out->refused, ttnn_error());
-		tt_launch_hear_builds(NULL, NULL);
+		tt_launch_listen(NULL, NULL);
 	}
 	ttnn_tensor_unref(tensor);
 	ttnn_device_close(device);

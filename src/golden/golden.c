@@ -11,7 +11,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "device/devtensor.h"
 #include "ops/activation.h"
 
@@ -180,8 +179,7 @@ tt_status tt_golden_run(struct tt_golden *out, struct tt_arena *arena, const cha
 		return tt_fail(TTNN_NOTFOUND, "there is no operation %s", name);
 	if (!entry->op->golden)
 		return tt_fail(TTNN_UNSUPPORTED, "%s has no golden function", name);
-	if (!resolved)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(resolved);
 	TT_TRY(tt_sig_resolve(resolved, &entry->overloads, args, arg_count));
 	entry = tt_op_fitting(entry, resolved);
 	memset(out, 0, sizeof(*out));

@@ -8,7 +8,6 @@
 #ifndef TT_GOLDEN_GOLDEN_H
 #define TT_GOLDEN_GOLDEN_H
 
-#include "base/arena.h"
 #include "ops/op.h"
 #include "tensor/fn.h"
 

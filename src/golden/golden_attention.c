@@ -12,7 +12,6 @@
 
 #include "golden/golden_attention.h"
 #include "ops/objects.h"
-#include "tensor/shape.h"
 
 /* One row of queries and everything it may look at. */
 struct view {

@@ -1,8 +1,6 @@
 #include <math.h>
 
-#include "base/vec.h"
 #include "golden/golden_attention.h"
-#include "tensor/shape.h"
 
 /* Keys or values of both sequences, row by row. */
 struct both {

@@ -1,6 +1,4 @@
 #include "golden/golden_attention.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* The product for one row of a: head h of user b with n columns of what its group of heads has. */
 struct row {

@@ -6,9 +6,6 @@
 
 #include <math.h>
 
-#include "tensor/shape.h"
-#include "tensor/tile.h"
-
 /* The cache as it was, as the result; NULL on failure. */
 static struct tt_array *copy_of(struct tt_golden *golden, const struct tt_array *cache)
 {

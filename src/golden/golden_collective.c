@@ -54,8 +54,7 @@ tt_status tt_golden_all_broadcast(struct tt_golden *golden)
 		const struct tt_array *in = on_chip(golden, "input_tensor", i * members.step);
 		struct tt_array *out = in ? tt_golden_out(golden, &in->shape, in->dtype) : NULL;
 
-		if (!out)
-			return tt_fail_nomem();
+		TT_NEED_MEMORY(out);
 		for (uint64_t k = 0; k < in->count; k++)
 			*tt_at(out, k) = *tt_at(in, k);
 	}
@@ -167,8 +166,7 @@ tt_status tt_golden_all_to_all_combine(struct tt_golden *golden)
 			shape.dim[along] /= members.count;
 			out = tt_golden_out(golden, &shape, in->dtype);
 		}
-		if (!out)
-			return tt_fail_nomem();
+		TT_NEED_MEMORY(out);
 		for (uint64_t i = 0; i < out->count; i++) {
 			uint64_t at[TTNN_MAX_RANK], id[TTNN_MAX_RANK] = {0}, local = 0;
 			double expert;
@@ -206,8 +204,7 @@ tt_status tt_golden_reduce_to_root(struct tt_golden *golden)
 		const struct tt_array *like = on_chip(golden, names[i], 0);
 
 		out[i] = like ? tt_golden_out(golden, &like->shape, like->dtype) : NULL;
-		if (!out[i])
-			return tt_fail_nomem();
+		TT_NEED_MEMORY(out[i]);
 	}
 	if (!core || !out[2]->count)
 		return tt_fail(TTNN_INVALID, "ttnn.reduce_to_root needs states in shards");

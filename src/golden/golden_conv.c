@@ -1,5 +1,4 @@
 /* golden_conv.c: convolutions the slow way. */
-#include <math.h>
 
 #include "golden/golden_window.h"
 #include "ops/activation.h"

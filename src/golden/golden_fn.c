@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "golden/golden.h"
-#include "tensor/dtype.h"
 
 static double sigmoid(double x)
 {

@@ -7,11 +7,6 @@
 
 #include <inttypes.h>
 
-#include "tensor/core.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
-
 /*
  * Heads of `width` columns out of rows: head h of a row begins at start + h × width; or heads are in groups of `each`,
  * `pitch` columns apart.

@@ -1,6 +1,4 @@
 #include "golden/golden_attention.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 static uint32_t whole_tiles(uint32_t extent)
 {

@@ -9,9 +9,6 @@
 
 #include <string.h>
 
-#include "tensor/shape.h"
-#include "tensor/tile.h"
-
 /* An operand as matrices: a row for a on the left, a column for b on the right. */
 struct side {
 	const struct tt_array *array;
@@ -110,8 +107,7 @@ static tt_status multiply(struct tt_array **out, struct tt_golden *golden, const
 	uint64_t rows = height(a), cols = width(b), depth = width(a), batches = 1;
 
 	*out = tt_golden_temp(golden, &shape);
-	if (!*out)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(*out);
 	for (uint32_t i = 0; i < outer; i++)
 		batches *= shape.dim[i];
 	for (uint64_t n = 0; n < batches * rows * cols; n++) {
@@ -183,8 +179,7 @@ tt_status tt_golden_matmul(struct tt_golden *golden)
 		return tt_fail(TTNN_INVALID, "bias and product do not fit");
 	out = tt_golden_out(golden, given ? &given->spec.shape : &shape,
 			    result_dtype(golden, a.array));
-	if (!out)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(out);
 	for (uint64_t i = 0; i < out->count; i++) {
 		struct tt_array whole = {.shape = shape};
 
@@ -236,8 +231,7 @@ static tt_status biased(struct tt_array **out, struct tt_golden *golden, const s
 	TT_TRY(multiply(&product, golden, &a, &b));
 	*out = tt_golden_out(golden, &product->shape,
 			     tt_call_dtype(&golden->call, "dtype", a.array->dtype));
-	if (!*out)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(*out);
 	for (uint64_t i = 0; i < product->count; i++) {
 		tt_array_coordinate(coordinate, product, i);
 		*tt_at(*out, i) =
@@ -272,8 +266,7 @@ tt_status tt_golden_minimal_matmul_split(struct tt_golden *golden)
 
 		shape.dim[shape.rank - 1] = (uint32_t)(width / chunks);
 		out = tt_golden_out(golden, &shape, whole.dtype);
-		if (!out)
-			return tt_fail_nomem();
+		TT_NEED_MEMORY(out);
 		for (uint64_t i = 0; i < out->count; i++)
 			*tt_at(out, i) =
 				whole.data[i / (width / chunks) * width + chunk * (width / chunks) +
@@ -327,8 +320,7 @@ tt_status tt_golden_moreh_dot(struct tt_golden *golden)
 	shape = a->shape;
 	shape.dim[shape.rank - 1] = 1;
 	out = tt_golden_out(golden, &shape, a->dtype);
-	if (!out)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(out);
 	for (uint64_t i = 0; i < a->count; i++)
 		*tt_at(out, 0) += *tt_at(a, i) * *tt_at(b, i);
 	return TTNN_OK;

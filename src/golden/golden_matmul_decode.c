@@ -1,5 +1,4 @@
 #include "golden/golden_matmul.h"
-#include "tensor/shape.h"
 
 /* Weights in blocks that stand beside each other: `each` matrices of k rows and n columns, or a part of one's rows. */
 struct folded {

@@ -13,9 +13,6 @@
 #include "device/devtensor.h"
 #include "ops/dims.h"
 #include "ops/op_enums.h"
-#include "tensor/dtype.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
 
 /* ---- what they share ------------------------------------------------------------------------------------- */
 

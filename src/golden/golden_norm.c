@@ -10,10 +10,6 @@
 
 #include <math.h>
 
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
-
 static bool is_rms(const struct tt_golden *golden)
 {
 	return *(const bool *)golden->op->row;

@@ -1,8 +1,6 @@
 #include <math.h>
 
 #include "golden/golden_norm.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* ---- mean and variance ----------------------------------------------------------------------------- */
 

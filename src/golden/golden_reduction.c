@@ -283,8 +283,7 @@ tt_status tt_golden_sampling(struct tt_golden *golden)
 		return tt_fail_nomem();
 	out = tt_golden_out(golden, &(struct ttnn_shape){4, {1, 1, 1, values->shape.dim[2]}},
 			    given ? given->spec.dtype : TTNN_UINT32);
-	if (!out)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(out);
 	for (uint64_t user = 0; user < out->count; user++) {
 		uint64_t width = values->shape.dim[3], best = user * width;
 
@@ -356,8 +355,7 @@ tt_status tt_golden_moe(struct tt_golden *golden)
 	width = shape.dim[shape.rank - 1];
 	shape.dim[shape.rank - 1] = 1;
 	out = tt_golden_out(golden, &shape, in->dtype);
-	if (!out)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(out);
 	for (uint64_t row = 0; row < out->count; row++)
 		*tt_at(out, row) = moe_weight(tt_at(in, row * width), experts, mask, width, k);
 	return TTNN_OK;

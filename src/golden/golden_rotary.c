@@ -3,7 +3,6 @@
  * rotated row has its halves swapped, its neighbours swapped, or is multiplied by a matrix.
  */
 #include "golden/golden_attention.h"
-#include "tensor/shape.h"
 
 /* What a row is turned by. */
 struct turn {

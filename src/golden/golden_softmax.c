@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "golden/golden_reduction.h"
-#include "tensor/shape.h"
 
 /* Which part of a mask an element of the input sees. */
 enum masking {

@@ -3,7 +3,6 @@
  * products, sums over a channel's 32 states, and the recurrence h = a × h + bx.
  */
 #include "golden/golden_reduction.h"
-#include "tensor/shape.h"
 
 #define LATENT 32
 #define CHANNELS 5120

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "base/mem.h"
 #include "ops/op_enums.h"
 
 #define PARAMS_MAX 2
@@ -61,8 +60,7 @@ tt_status tt_activation_named(struct ttnn_value *out, struct tt_arena *arena, co
 	struct ttnn_value *fields = tt_arena_calloc(arena, 2 + PARAMS_MAX, sizeof(*fields));
 
 	TT_NEED(row, "Unknown unary op: %s", name);
-	if (!fields)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(fields);
 	for (uint32_t i = 0; i < row->count; i++)
 		fields[2 + i] = ttnn_v_real(row->params[i]);
 	fields[0] = tt_value_enum(&tt_enum_unary, (int64_t)row->fn);
@@ -79,8 +77,7 @@ static tt_status step_object(struct ttnn_value *out, struct tt_arena *arena,
 	double number = 0;
 	bool pair = value->kind == TTNN_VALUE_LIST;
 
-	if (!fields)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(fields);
 	if (pair && value->items[1].kind == TTNN_VALUE_BOOL)
 		number = value->items[1].boolean;
 	else if (pair)

@@ -1,8 +1,6 @@
 #include "ops/cost.h"
 
 #include "device/device.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
 
 uint32_t tt_cost_grid(const struct tt_launch *launch)
 {

@@ -11,7 +11,6 @@
 
 #include "ops/conv/conv.h"
 
-#include "base/vec.h"
 #include "ops/norm/norm.h"
 
 static const struct tt_enum_row cluster_type_rows[] = {{0, "INVALID"},

@@ -1,5 +1,5 @@
 /*
- * facts.c: what is told of a program before it runs, for profiles: its cores, its arithmetic, how fast a perfect
+ * facts.c: what is recorded of a program before it runs, for profiles: its cores, its arithmetic, how fast a perfect
  * chip were. Worked out when somebody records, once for a program; programs that take any shape have facts for
  * each that came.
  */

@@ -26,7 +26,6 @@
 	X(conv3d)                                                                                  \
 	X(copy)                                                                                    \
 	X(creation)                                                                                \
-	X(deviation)                                                                               \
 	X(deformable_attention)                                                                    \
 	X(dropout)                                                                                 \
 	X(ema)                                                                                     \
@@ -50,7 +49,6 @@
 	X(heads_split)                                                                             \
 	X(host)                                                                                    \
 	X(host_pad)                                                                                \
-	X(hw)                                                                                      \
 	X(index_fill)                                                                              \
 	X(indexed_fill)                                                                            \
 	X(integral_image)                                                                          \
@@ -59,7 +57,7 @@
 	X(loss)                                                                                    \
 	X(matmul)                                                                                  \
 	X(matmul_decode)                                                                           \
-	X(matmul_other)                                                                            \
+	X(minimal_matmul)                                                                          \
 	X(moe)                                                                                     \
 	X(moe_fast_reduce)                                                                         \
 	X(moreh)                                                                                   \
@@ -108,6 +106,8 @@
 	X(sparse_matmul)                                                                           \
 	X(split)                                                                                   \
 	X(ssm)                                                                                     \
+	X(std_var)                                                                                 \
+	X(std_var_hw)                                                                              \
 	X(ternary)                                                                                 \
 	X(tilize)                                                                                  \
 	X(to_layout)                                                                               \
@@ -122,7 +122,6 @@
 	X(untilize_unpad)                                                                          \
 	X(upsample)                                                                                \
 	X(yuv)
-
 #define X(name) extern const struct tt_op_family tt_family_##name;
 FAMILIES(X)
 #undef X

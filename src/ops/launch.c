@@ -10,19 +10,12 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "device/buffer.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "device/generation.h"
 #include "device/progcache.h"
-#include "device/program.h"
 #include "event/alike.h"
 #include "ops/launch.h"
 #include "ops/rerun.h"
 #include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
 
 /* ---- the cache key -------------------------------------------------------------------------------- */
 
@@ -106,7 +99,7 @@ static uint32_t chip_count(const struct tt_device *device)
 struct built {
 	struct tt_tensor *kept[TT_KEPT_MAX];
 	struct tt_program program;
-	struct tt_event_block memory; /* what the program takes, to be told each time; owned */
+	struct tt_event_block memory; /* what the program takes, emitted each time; owned */
 	struct tt_facts_list facts;   /* the same of what else is known of it */
 	uint32_t factory;
 };
@@ -217,13 +210,13 @@ static void drop_kept(struct tt_launch *launch)
 }
 
 static _Thread_local struct {
-	tt_build_hearer hear;
+	tt_build_listener listener;
 	void *context;
 } builds;
 
-void tt_launch_hear_builds(tt_build_hearer hear, void *context)
+void tt_launch_listen(tt_build_listener listener, void *context)
 {
-	builds.hear = hear;
+	builds.listener = listener;
 	builds.context = context;
 }
 
@@ -234,8 +227,7 @@ static tt_status build(struct built **out, struct tt_launch *launch)
 	struct tt_plan plan = {.limits = &launch->device->limits};
 	tt_status status;
 
-	if (!built)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(built);
 	memcpy(built->kept, launch->kept, launch->kept_count * sizeof(built->kept[0]));
 	launch->kept_count = 0;
 	plan.program = &built->program;
@@ -251,15 +243,15 @@ static tt_status build(struct built **out, struct tt_launch *launch)
 		free_built(built);
 		return status;
 	}
-	if (builds.hear)
-		builds.hear(builds.context, launch, &built->program);
+	if (builds.listener)
+		builds.listener(builds.context, launch, &built->program);
 	*out = built;
 	return TTNN_OK;
 }
 
 /* ---- telling ------------------------------------------------------------------------------------------- */
 
-/* What is told of a program, together: a few events at a time. */
+/* What is emitted of a program, together: a few events at a time. */
 struct emissions {
 	size_t count;
 	struct tt_event events[8];
@@ -285,7 +277,7 @@ static struct tt_event *emit(struct emissions *emissions, enum tt_event_kind kin
 	return event;
 }
 
-/* What is the same each time a program is told of. */
+/* What is the same each time events of a program are emitted. */
 struct emitted {
 	struct tt_event_block memory;
 	const struct tt_facts *facts; /* NULL: memory is exhausted, or nobody listens */
@@ -313,8 +305,7 @@ static tt_status describe_memory(struct built *built)
 	size_t rows = built->program.rows.count;
 	struct ttnn_value *values = tt_calloc(rows * TT_MEMORY_VALUES + 1, sizeof(*values));
 
-	if (!values)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(values);
 	for (size_t i = 0; i < rows; i++) {
 		const struct tt_program_row *row = &built->program.rows.data[i];
 
@@ -336,13 +327,13 @@ static tt_status describe_memory(struct built *built)
 /* Program memory is free again: what was there before makes room. */
 static void emit_release(struct emissions *emissions, const struct tt_launch *launch, uint32_t id)
 {
-	/* The older release told of it only when circular buffers had really been placed. */
+	/* The older release reports it only when circular buffers had really been placed. */
 	if (tt_event_on() && !tt_is_classic(launch->device))
 		emit(emissions, TT_EVENT_PROGRAM_RELEASE)->device =
 			(struct tt_event_device){.device = launch->device, .device_id = id};
 }
 
-/* How rows are told: where they are, where they would be, and what a dry capture hears besides. */
+/* How rows are recorded: where they are, where they would be, and what a dry capture records besides. */
 enum emitting { PLACED, BLIND, PLANNED };
 
 /* Row by row, each on every one of these devices. */
@@ -525,6 +516,7 @@ static tt_status finish_kernel(struct tt_launch *launch)
 	status = tt_deadline_check();
 	if (status == TTNN_OK)
 		status = launch->prog->kernel(launch);
+	tt_scratch_end();
 	tt_deadline_watch(false);
 	return tt_deadline_passed() ? tt_deadline_fail(launch->prog->device_op) : status;
 }
@@ -568,7 +560,7 @@ static void emit_run(const struct tt_launch *launch, const struct timing *timing
 		run->busy_min = busy < run->busy_min ? busy : run->busy_min;
 		run->busy_max = busy > run->busy_max ? busy : run->busy_max;
 	}
-	/* All else was told when it was captured. */
+	/* All else was emitted when it was captured. */
 	if (tt_rerun_current(run))
 		muted = tt_event_mute(false);
 	for (uint32_t i = 0; i < (all ? chip_count(launch->device) : 1); i++) {
@@ -769,6 +761,7 @@ static tt_status steps(struct tt_launch *launch)
 
 	TT_TRY(on_device(launch));
 	TT_TRY(check_storage(launch));
+	launch->output_count = 1;
 	TT_TRY(launch->prog->infer ? launch->prog->infer(launch) : tt_infer_like_input(launch));
 	TT_TRY(create_outputs(launch));
 	if (launch->prog->prepare)
@@ -867,8 +860,7 @@ tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call
 	tt_status status;
 	size_t emitted;
 
-	if (!specs)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(specs);
 	TT_NEED(args->input_count <= TT_OUTPUTS_MAX, "%s takes at most %d tensors, not %zu",
 		args->prog->device_op, TT_OUTPUTS_MAX, args->input_count);
 	launch.grid = args->grid || !launch.device ? args->grid : launch.device->grid;

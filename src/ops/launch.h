@@ -1,4 +1,4 @@
-/* launch.h: between run.c, which tells, and launch.c, which launches. Nobody else includes it. */
+/* launch.h: between run.c, which emits scopes, and launch.c, which launches. Nobody else includes it. */
 #ifndef TT_OPS_LAUNCH_H
 #define TT_OPS_LAUNCH_H
 
@@ -17,7 +17,7 @@ void tt_emit_end_both(struct tt_tensor *const *outputs, size_t count, bool abort
 
 void tt_emit_error(tt_status status);
 
-/* ---- facts.c: what is told of a program before it runs ------------------------------------------------ */
+/* ---- facts.c: what is recorded of a program before it runs ------------------------------------------------ */
 
 struct tt_facts {
 	struct tt_facts *next;

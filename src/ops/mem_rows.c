@@ -3,10 +3,6 @@
 #include "base/str.h"
 #include "device/device.h"
 #include "device/work_split.h"
-#include "tensor/dtype.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 static uint64_t page_of(const struct ttnn_tensor_spec *spec)
 {

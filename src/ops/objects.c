@@ -2,12 +2,10 @@
 
 #include <string.h>
 
-#include "base/vec.h"
 #include "ops/activation.h"
 #include "ops/conv/conv.h"
 #include "ops/matmul/matmul.h"
 #include "ops/norm/norm.h"
-#include "ops/sig.h"
 
 /* ---- the kinds ----------------------------------------------------------------------------------- */
 
@@ -216,8 +214,7 @@ static tt_status listed(struct ttnn_value *value, struct tt_arena *arena)
 	if (value->kind == TTNN_VALUE_LIST)
 		return TTNN_OK;
 	items = tt_arena_alloc(arena, sizeof(*items));
-	if (!items)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(items);
 	*items = *value;
 	*value = ttnn_v_list(items, tt_value_given(items) ? 1 : 0);
 	return TTNN_OK;
@@ -246,8 +243,7 @@ tt_status tt_object_make(struct ttnn_value *out, struct tt_arena *arena, const c
 	TT_TRY(tt_sig_parse(&overloads.sigs[0], arena, kind.sig));
 	TT_TRY(tt_sig_resolve(&resolved, &overloads, args, arg_count));
 	fields = tt_arena_calloc(arena, sig->count, sizeof(*fields));
-	if (!fields)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(fields);
 	memcpy(fields, resolved.values, sig->count * sizeof(*fields));
 	for (size_t i = 0; i < sig->count; i++) {
 		cored(&fields[i], &sig->args[i]);

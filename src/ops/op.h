@@ -29,9 +29,17 @@
 #define TT_OPS_OP_H
 
 #include "base/arena.h"
+#include "base/vec.h"
 #include "event/event.h"
 #include "ops/sig.h"
+#include "tensor/core.h"
+#include "tensor/dtype.h"
+#include "tensor/enums.h"
+#include "tensor/memory.h"
+#include "tensor/shape.h"
+#include "tensor/spec.h"
 #include "tensor/tensor.h"
+#include "tensor/tile.h"
 
 #define TT_OUTPUTS_MAX 64
 #define TT_KEPT_MAX 4
@@ -45,14 +53,16 @@ struct tt_key;
 
 /* ---- operations -------------------------------------------------------------------------------- */
 
+#define TT_USUAL_PCC 0.999
+
 struct tt_op {
 	const char *name;   /* "ttnn.add": dots, as Python says it */
-	const char *family; /* "binary" */
+	const char *family; /* (optional) "binary"; else the name of its table */
 	const char *doc;    /* one sentence */
 	const char *sigs[TT_SIGS_MAX];
 	tt_status (*expand)(struct tt_call *call);
 	tt_status (*golden)(struct tt_golden *golden); /* (optional) float64, slow, obvious */
-	double pcc;                                    /* acceptance against golden */
+	double pcc;      /* (optional) acceptance against golden; else TT_USUAL_PCC */
 	const void *row; /* (optional) the family's own row, for expand and golden */
 	const char *
 		frontend; /* (optional) the name recordings show, where Python has another; "": none */
@@ -64,9 +74,16 @@ struct tt_op {
 		*programs; /* (optional) that it may launch itself; ends with NULL */
 };
 
+/* The member .programs, from a list of their addresses. */
+#define TT_PROGRAMS(...)                                                                           \
+	.programs = (const struct tt_prog *const[])                                                \
+	{                                                                                          \
+		__VA_ARGS__, NULL                                                                  \
+	}
+
 /* The rows of one family file. */
 struct tt_op_family {
-	const char *name;
+	const char *name; /* the family of its rows that name none */
 	const struct tt_op *ops;
 	size_t count;
 };
@@ -110,6 +127,13 @@ const struct tt_op_entry *tt_op_all(size_t *count);
 	do {                                                                                       \
 		if (!(holds))                                                                      \
 			return tt_fail(TTNN_INVALID, __VA_ARGS__);                                 \
+	} while (0)
+
+/* Memory that was asked for must be there. */
+#define TT_NEED_MEMORY(pointer)                                                                    \
+	do {                                                                                       \
+		if (!(pointer))                                                                    \
+			return tt_fail_nomem();                                                    \
 	} while (0)
 
 /* ---- a running operation -------------------------------------------------------------------------- */
@@ -158,7 +182,7 @@ void tt_call_return(struct tt_call *call, struct tt_tensor *tensor);
 struct tt_tensor *tt_call_own(struct tt_call *call, struct tt_tensor *tensor);
 
 /*
- * Gives a device tensor up now, also one that tt_call_own() was told of. As a destructor does it: a scope "Tensor::deallocate" when this
+ * Gives a device tensor up now, also one that tt_call_own() got. As a destructor does it: a scope "Tensor::deallocate" when this
  * was the last owner. As an assignment over it does: the buffer is freed without one.
  */
 void tt_call_drop(struct tt_call *call, struct tt_tensor *tensor);
@@ -200,7 +224,7 @@ struct tt_launch {
 	struct tt_tensor *const *inputs; /* NULL where an optional input is missing */
 	size_t input_count;
 	struct ttnn_tensor_spec *specs; /* of the outputs: infer() fills them */
-	size_t output_count;            /* and sets how many there are (at most TT_OUTPUTS_MAX) */
+	size_t output_count; /* and sets how many there are, if not one (at most TT_OUTPUTS_MAX) */
 	struct tt_tensor *outputs[TT_OUTPUTS_MAX]; /* given beforehand, or made from specs */
 	const ttnn_core_set *grid;        /* the cores it may use: the compute grid, or fewer */
 	const struct tt_factory *factory; /* from choose() on */
@@ -219,11 +243,11 @@ struct tt_launch {
  */
 tt_status tt_launch_keep(struct tt_launch *launch, struct tt_tensor *tensor);
 
-/* Hears of every program that this thread builds, with its memory; NULL: nobody does. */
+/* Is called for every program that this thread builds, with its memory; NULL: nobody is. */
 struct tt_program;
-typedef void (*tt_build_hearer)(void *context, const struct tt_launch *launch,
-				const struct tt_program *program);
-void tt_launch_hear_builds(tt_build_hearer hear, void *context);
+typedef void (*tt_build_listener)(void *context, const struct tt_launch *launch,
+				  const struct tt_program *program);
+void tt_launch_listen(tt_build_listener listener, void *context);
 
 /* For tests: so many launches were made in this process. */
 void tt_launch_set_count(uint64_t count);
@@ -307,7 +331,7 @@ struct tt_program_args {
 	size_t output_count;
 	const ttnn_core_set *grid; /* (optional) fewer cores than the compute grid */
 	const void *extra;         /* (optional) for the row's functions */
-	bool in_place;             /* what is written to is among the inputs: told once */
+	bool in_place;             /* what is written to is among the inputs: recorded once */
 };
 tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call *call,
 			   const struct tt_program_args *args);

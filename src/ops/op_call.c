@@ -1,5 +1,4 @@
 /* op_call.c: what an expand function reads of its call */
-#include <string.h>
 
 #include "ops/op.h"
 

@@ -9,7 +9,6 @@
 #include "ops/families.h"
 #include "ops/gives.h"
 #include "ops/objects.h"
-#include "tensor/dtype.h"
 
 /* ---- operations ---------------------------------------------------------------------------------- */
 
@@ -95,8 +94,7 @@ static tt_status golden_tensor(ttnn_tensor **out, struct tt_arena *arena,
 	struct ttnn_tensor_spec spec;
 	void *data = tt_arena_calloc(arena, array->count + 1, 4);
 
-	if (!data)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(data);
 	if (tt_dtype_is_integer(array->dtype)) {
 		args.dtype = array->dtype;
 		wide = dtype->kind == TT_DTYPE_SIGNED ? TTNN_INT32 : TTNN_UINT32;
@@ -115,8 +113,7 @@ enum ttnn_status ttnn_op_golden(struct ttnn_results *out, const ttnn_op *op,
 	tt_status status;
 	size_t made = 0;
 
-	if (!golden)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(golden);
 	status = tt_golden_run(golden, &arena, op->op->name, args, arg_count);
 	while (status == TTNN_OK && made < golden->out_count) {
 		status = golden_tensor(&out->tensors[made], &arena, &golden->out[made]);
@@ -220,8 +217,7 @@ enum ttnn_status ttnn_object_new(ttnn_object **out, const char *kind, const stru
 	struct tt_object *object = tt_calloc(1, sizeof(*object));
 	tt_status status;
 
-	if (!object)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(object);
 	object->kind = kept_name(kind);
 	status = make(object, kind, args, arg_count);
 	if (status != TTNN_OK) {
@@ -243,8 +239,7 @@ enum ttnn_status ttnn_object_from_value(ttnn_object **out, const char **kind,
 		return tt_fail(TTNN_TYPE, "%s is no configuration object",
 			       tt_value_kind_name(value));
 	object = tt_calloc(1, sizeof(*object));
-	if (!object)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(object);
 	object->kind = *kind;
 	status = tt_value_copy(&object->value, &object->arena, value);
 	if (status != TTNN_OK) {

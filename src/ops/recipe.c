@@ -96,8 +96,7 @@ static tt_status lookup(struct ttnn_value *out, struct cook *cook, const char *n
 			value = &recipe->names[i].value;
 	if (!value) {
 		text = copy(cook, name, length);
-		if (!text)
-			return tt_fail_nomem();
+		TT_NEED_MEMORY(text);
 		value = tt_call_arg(cook->call, text);
 	}
 	if (value->kind == TTNN_VALUE_ABSENT)
@@ -120,16 +119,14 @@ static tt_status function(struct ttnn_value *out, struct cook *cook)
 	size_t count = 0;
 	int64_t number;
 
-	if (!name)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(name);
 	if (!tt_enum_find(&number, &tt_enum_unary, name))
 		return bad(cook, "an unknown function");
 	*out = tt_value_enum(&tt_enum_unary, number);
 	if (!accept(cook, '('))
 		return TTNN_OK;
 	fields = tt_arena_calloc(cook->call->arena, 2 + PARAMS_MAX, sizeof(*fields));
-	if (!fields)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(fields);
 	fields[0] = *out;
 	do {
 		if (count == PARAMS_MAX)
@@ -147,8 +144,7 @@ static tt_status functions(struct ttnn_value *out, struct cook *cook)
 	struct ttnn_value *items = tt_arena_calloc(cook->call->arena, 4, sizeof(*items));
 	size_t count = 0;
 
-	if (!items)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(items);
 	do {
 		if (count == 4)
 			return bad(cook, "too many functions");
@@ -168,8 +164,7 @@ static tt_status string(struct ttnn_value *out, struct cook *cook)
 	if (!end)
 		return bad(cook, "an open string");
 	text = copy(cook, cook->at, (size_t)(end - cook->at));
-	if (!text)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(text);
 	cook->at = end + 1;
 	*out = ttnn_v_string(text);
 	return TTNN_OK;
@@ -201,8 +196,7 @@ static tt_status argument(struct ttnn_arg *out, struct cook *cook)
 	if (length && accept(cook, '=')) {
 		char *name = copy(cook, start, length);
 
-		if (!name)
-			return tt_fail_nomem();
+		TT_NEED_MEMORY(name);
 		out->name = name;
 	} else {
 		cook->at = before;
@@ -279,8 +273,7 @@ static tt_status named(struct ttnn_value *out, struct cook *cook)
 		return lookup(out, cook, start, length);
 	else {
 		name = copy(cook, start, length);
-		if (!name)
-			return tt_fail_nomem();
+		TT_NEED_MEMORY(name);
 		cook->at += plain;
 		if (!accept(cook, '('))
 			return bad(cook, "no (");

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/lock.h"
 #include "base/map.h"
 #include "ops/families.h"
@@ -43,8 +42,7 @@ static tt_status index_name(const char *name, struct tt_op_entry *entry)
 	bool added;
 	struct tt_map_entry *slot = tt_map_add(&registry.by_name, name, strlen(name), &added);
 
-	if (!slot)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(slot);
 	if (!added)
 		return tt_fail(TTNN_INTERNAL, "two operations are called %s", name);
 	slot->pointer = entry;
@@ -75,14 +73,28 @@ static int by_name(const void *a, const void *b)
 	return strcmp(left->op->name, right->op->name);
 }
 
+/* A row with what its table says of all its rows, and with the usual bound where it has none of its own. */
+static const struct tt_op *whole_row(const struct tt_op_family *family, size_t place)
+{
+	struct tt_op *op = tt_arena_alloc(&registry.arena, sizeof(*op));
+
+	if (!op)
+		return NULL;
+	*op = family->ops[place];
+	op->family = op->family ? op->family : family->name;
+	if (op->golden && !(op->pcc > 0))
+		op->pcc = TT_USUAL_PCC;
+	return op;
+}
+
 static tt_status fill_entry(struct tt_op_entry *entry, const struct tt_op *op)
 {
 	memset(entry, 0, sizeof(*entry));
+	TT_NEED_MEMORY(op);
 	entry->op = op;
 	entry->overloads.name = op->name;
 	entry->cpp_name = cpp_name(&registry.arena, op->name);
-	if (!entry->cpp_name)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(entry->cpp_name);
 	for (size_t i = 0; i < TT_SIGS_MAX && op->sigs[i]; i++) {
 		tt_status status =
 			tt_sig_parse(&entry->overloads.sigs[i], &registry.arena, op->sigs[i]);
@@ -98,13 +110,13 @@ static tt_status fill_entry(struct tt_op_entry *entry, const struct tt_op *op)
 /* Adds the signatures of a row to those of the operation that has its name. */
 static tt_status add_overload(const struct tt_op *op)
 {
-	struct tt_map_entry *slot = tt_map_finds(&registry.by_name, op->name);
-	struct tt_op_entry *entry = slot ? slot->pointer : NULL;
-	struct tt_op_entry *other = tt_arena_alloc(&registry.arena, sizeof(*other));
+	struct tt_op_entry *other = tt_arena_alloc(&registry.arena, sizeof(*other)), *entry;
+	struct tt_map_entry *slot;
 
-	if (!other)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(other);
 	TT_TRY(fill_entry(other, op));
+	slot = tt_map_finds(&registry.by_name, op->name);
+	entry = slot ? slot->pointer : NULL;
 	if (!entry || entry->other || entry->own + other->own > TT_SIGS_MAX)
 		return tt_fail(TTNN_INTERNAL, "%s has no room for more signatures", op->name);
 	entry->other = other;
@@ -119,7 +131,7 @@ static tt_status each_row(tt_status (*visit)(const struct tt_op *op), bool overl
 	for (size_t f = 0; f < tt_family_count; f++)
 		for (size_t i = 0; i < tt_families[f]->count; i++)
 			if (tt_families[f]->ops[i].overload == overload)
-				TT_TRY(visit(&tt_families[f]->ops[i]));
+				TT_TRY(visit(whole_row(tt_families[f], i)));
 	return TTNN_OK;
 }
 
@@ -137,8 +149,7 @@ static tt_status build(void)
 	for (size_t f = 0; f < tt_family_count; f++)
 		total += tt_families[f]->count;
 	registry.entries = tt_arena_calloc(&registry.arena, total, sizeof(*registry.entries));
-	if (!registry.entries)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(registry.entries);
 	TT_TRY(each_row(add_entry, false));
 	qsort(registry.entries, registry.count, sizeof(*registry.entries), by_name);
 	TT_TRY(index_names());

@@ -6,7 +6,6 @@
 
 #include "base/lock.h"
 #include "base/mem.h"
-#include "base/vec.h"
 #include "device/device.h"
 #include "device/devtensor.h"
 
@@ -155,8 +154,7 @@ static tt_status traces_of(struct traces **out, struct tt_device *device)
 	if (*out)
 		return TTNN_OK;
 	*out = tt_calloc(1, sizeof(**out));
-	if (!*out)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(*out);
 	device->drop_kept = drop_all;
 	atomic_store(&device->kept, *out);
 	return TTNN_OK;
@@ -244,7 +242,7 @@ bool tt_rerun_note_launch(const struct tt_device *device, uint64_t number)
 	place = TT_VEC_PUSH(&launched.numbers);
 	if (place)
 		*place = number;
-	/* The door must hear of the end of this call, also when the capture ends before. */
+	/* The door must know of the end of this call, also when the capture ends before. */
 	if (!launched.memory) {
 		atomic_fetch_add(&tt_rerun_captures, 1);
 		launched.memory = tt_devmem_ref(device->memory);
@@ -293,8 +291,7 @@ static tt_status use_buffer(size_t *out, struct trace *trace, const struct tt_bu
 			return TTNN_OK;
 		}
 	used = TT_VEC_PUSH(&trace->buffers);
-	if (!used)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(used);
 	*used = (struct used_buffer){
 		.id = buffer->id,
 		.address = buffer->address,
@@ -322,8 +319,7 @@ static tt_status keep_tensor(struct ttnn_value *value, struct trace *trace)
 	value->count = 0;
 	if (!buffer) {
 		host = TT_VEC_PUSH(&trace->hosts);
-		if (!host)
-			return tt_fail_nomem();
+		TT_NEED_MEMORY(host);
 		*host = ttnn_tensor_ref(tensor);
 		return TTNN_OK;
 	}
@@ -360,8 +356,7 @@ static tt_status keep_args(struct step *step, struct trace *trace, const struct 
 	for (size_t i = 0; i < step->arg_count; i++) {
 		if (args[i].name) {
 			step->args[i].name = tt_arena_strdup(&trace->arena, args[i].name);
-			if (!step->args[i].name)
-				return tt_fail_nomem();
+			TT_NEED_MEMORY(step->args[i].name);
 		}
 		TT_TRY(tt_value_copy(&step->args[i].value, &trace->arena, &args[i].value));
 		TT_TRY(keep_value(&step->args[i].value, trace));
@@ -393,8 +388,7 @@ static tt_status keep_launches(struct step *step, struct trace *trace)
 	size_t count = launched.numbers.count;
 
 	step->launches = tt_arena_calloc(&trace->arena, count + 1, sizeof(*step->launches));
-	if (!step->launches)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(step->launches);
 	step->launch_count = count;
 	if (count)
 		memcpy(step->launches, launched.numbers.data, count * sizeof(*step->launches));
@@ -411,8 +405,7 @@ static tt_status keep(struct trace *trace, struct step *step, const struct ttnn_
 	TT_TRY(keep_results(step, trace, results));
 	TT_TRY(keep_launches(step, trace));
 	place = TT_VEC_PUSH(&trace->steps);
-	if (!place)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(place);
 	*place = *step;
 	return TTNN_OK;
 }
@@ -653,8 +646,7 @@ static tt_status run_trace(const struct trace *trace, struct tt_device *device)
 	tt_status status;
 
 	run.now = tt_calloc(trace->buffers.count + 1, sizeof(struct tt_buffer *));
-	if (!run.now)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(run.now);
 	status = tt_devmem_list(&run.live, &run.live_count, device->memory);
 	if (status == TTNN_OK) {
 		status = run_steps(&run);
@@ -683,8 +675,7 @@ static tt_status begin(uint32_t *id, struct tt_device *device, uint32_t queue)
 	struct traces *traces;
 	tt_status status;
 
-	if (!trace)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(trace);
 	*trace = (struct trace){.refs = 1, .queue = queue, .open = true};
 	trace->id = (uint32_t)atomic_fetch_add(&next_id, 1);
 	tt_lock_take(&lock);

@@ -2,7 +2,7 @@
  * rerun.h: traces as cards have them: the operations between ttnn_device_trace_begin() and _end(),
  * kept with their device, to be run again on whatever lies at the same addresses then.
  *
- * The door (run.c, launch.c) tells of every outermost call while a capture is open anywhere; a call is
+ * The door (run.c, launch.c) reports every outermost call while a capture is open anywhere; a call is
  * kept if it launched programs on a device that captures. Programs of a captured call are chosen and
  * checked as ever, but no kernel runs: as on a card, the first values come when the trace is run.
  *

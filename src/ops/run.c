@@ -1,6 +1,6 @@
 /*
  * run.c: the one door. Every operation and every program runs through here, and every scope,
- * program and error is told from here.
+ * program and error is emitted from here.
  */
 #include <pthread.h>
 #include <string.h>
@@ -21,8 +21,9 @@
 /* One arena per thread, reset when its outermost call returns. */
 static _Thread_local struct tt_arena thread_arena;
 static _Thread_local uint32_t depth;
-static _Thread_local bool error_emitted; /* a failure is told where it happened, not again above */
-static _Thread_local bool from_python;   /* the outermost call */
+static _Thread_local bool
+	error_emitted;                 /* a failure is emitted where it happened, not again above */
+static _Thread_local bool from_python; /* the outermost call */
 static _Atomic(const struct ttnn_inner_calls *) inner_calls;
 
 static pthread_key_t at_exit;
@@ -198,16 +199,17 @@ void tt_host_end_as_is(struct tt_call *call, struct tt_tensor *result, tt_status
 
 /* ---- tensors -------------------------------------------------------------------------------------------- */
 
-/* The begin, what was told of its buffer, the end. */
+/* The begin, the event of its buffer, the end. */
 enum { CREATED_BEGIN, CREATED_BUFFER, CREATED_END, CREATED_EVENTS };
 
-/* The scope of a tensor that was made since `ticks`; events[CREATED_BUFFER] is there if told is 1. */
+/* The scope of a tensor that was made since `ticks`; events[CREATED_BUFFER] is there if `emitted` is 1. */
 static void emit_created(struct tt_event *events, size_t emitted, struct tt_tensor *tensor,
 			 struct tt_device *device, const struct ttnn_tensor_spec *spec)
 {
 	struct ttnn_value args[5];
 	struct tt_event_tensor described;
-	uint64_t now = tt_clock_ticks(); /* whoever had the address before has told of it by now */
+	uint64_t now =
+		tt_clock_ticks(); /* the events of whoever had the address before are out by now */
 	size_t count = CREATED_BUFFER + emitted;
 
 	args[0] = ttnn_v_shape(&spec->shape);
@@ -234,7 +236,7 @@ static void emit_created(struct tt_event *events, size_t emitted, struct tt_tens
 	tt_event_emit_all(events, count);
 }
 
-/* What the buffer's maker tells goes out with the scope around it. Nothing is said of a buffer that did not stay. */
+/* The event of the buffer's maker goes out with the scope around it. None is emitted of a buffer that did not stay. */
 static tt_status create_aloud(struct tt_tensor **out, struct tt_device *device,
 			      const struct ttnn_tensor_spec *spec)
 {
@@ -586,22 +588,22 @@ bool tt_call_from_python(void)
 	return from_python;
 }
 
-void ttnn_hear_inner_calls(const struct ttnn_inner_calls *hear)
+void ttnn_hear_inner_calls(const struct ttnn_inner_calls *listener)
 {
-	atomic_store(&inner_calls, hear);
+	atomic_store(&inner_calls, listener);
 }
 
 tt_status tt_call_python(struct tt_tensor **out, struct tt_call *parent, const char *name,
 			 const struct ttnn_arg *args, size_t arg_count)
 {
-	const struct ttnn_inner_calls *hear = from_python ? atomic_load(&inner_calls) : NULL;
+	const struct ttnn_inner_calls *listener = from_python ? atomic_load(&inner_calls) : NULL;
 	const struct tt_op_entry *entry;
 	struct ttnn_results results;
 	tt_status status;
 
 	TT_TRY(find(&entry, name));
-	if (hear)
-		hear->begin(shown_name(entry->op), args, arg_count);
+	if (listener)
+		listener->begin(shown_name(entry->op), args, arg_count);
 	if (from_python)
 		tt_emit_begin(&(struct tt_event_scope_begin){.kind = TT_SCOPE_FRONTEND,
 							     .name = shown_name(entry->op)},
@@ -613,8 +615,8 @@ tt_status tt_call_python(struct tt_tensor **out, struct tt_call *parent, const c
 		tt_emit_end(NULL, 0, status != TTNN_OK);
 	if (from_python && status == TTNN_OK)
 		status = hand_out(&results, args, arg_count);
-	if (hear)
-		hear->end(status, status == TTNN_OK ? &results : NULL);
+	if (listener)
+		listener->end(status, status == TTNN_OK ? &results : NULL);
 	return status == TTNN_OK ? only_result(out, &results, name) : status;
 }
 

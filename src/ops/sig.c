@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/fmt.h"
-#include "base/mem.h"
 #include "event/value_text.h"
 #include "ops/op_enums.h"
 #include "tensor/text.h"
@@ -440,7 +439,7 @@ bool tt_arg_accepts(const struct tt_arg *arg, const struct ttnn_value *value)
 }
 
 /*
- * Every operation may be told which command queue it goes to. Execution is in order, so nothing
+ * Every operation may be given the command queue it goes to. Execution is in order, so nothing
  * depends on it; an operation that has such an argument reads it.
  */
 static bool is_queue(const struct ttnn_arg *arg)

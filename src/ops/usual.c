@@ -2,9 +2,6 @@
 
 #include <string.h>
 
-#include "ops/mem_rows.h"
-#include "tensor/spec.h"
-
 const struct ttnn_value *tt_attrs_bind(const struct tt_call *call, const struct tt_schema *schema,
 				       struct ttnn_value *attrs)
 {
@@ -16,10 +13,12 @@ const struct ttnn_value *tt_attrs_bind(const struct tt_call *call, const struct 
 
 tt_status tt_launch_return(struct tt_call *call, const struct tt_program_args *args)
 {
-	struct tt_tensor *out;
+	struct tt_tensor *out[TT_OUTPUTS_MAX];
+	size_t count;
 
-	TT_TRY(tt_call_program(&out, call, args));
-	tt_call_return(call, out);
+	TT_TRY(tt_call_programs(out, &count, call, args));
+	for (size_t i = 0; i < count; i++)
+		tt_call_return(call, out[i]);
 	return TTNN_OK;
 }
 
@@ -100,7 +99,6 @@ tt_status tt_check_given(const struct tt_launch *launch, size_t which,
 tt_status tt_infer_one(struct tt_launch *launch, const struct ttnn_shape *shape,
 		       enum ttnn_dtype dtype, enum ttnn_layout layout)
 {
-	launch->output_count = 1;
 	if (tt_infer_given(launch, 0))
 		return TTNN_OK;
 	return tt_spec_simple(&launch->specs[0], shape, dtype, layout, memory_of(launch));
@@ -113,13 +111,11 @@ tt_status tt_infer_padded(struct tt_launch *launch, const struct ttnn_shape *sha
 	struct ttnn_spec_args args = {
 		.shape = *shape, .dtype = dtype, .layout = layout, .memory = *memory_of(launch)};
 
-	launch->output_count = 1;
 	return tt_tensor_spec_padded(&launch->specs[0], &args, padded);
 }
 
 tt_status tt_infer_in_place(struct tt_launch *launch)
 {
-	launch->output_count = 1;
 	launch->specs[0] = launch->inputs[0]->spec;
 	return TTNN_OK;
 }

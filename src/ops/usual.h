@@ -1,5 +1,6 @@
 /*
- * usual.h: what most programs and launches share, so that a program file says only what is its own.
+ * usual.h: what most programs and launches share, so that a program file says only what is its own. Includes what
+ * nearly all of them need: the words of tensors (op.h), devices and their tensors, cores, memory rows, costs.
  *
  *	static tt_status expand(struct tt_call *call)
  *	{
@@ -12,8 +13,13 @@
 #ifndef TT_OPS_USUAL_H
 #define TT_OPS_USUAL_H
 
-#include "base/vec.h"
+#include "device/device.h"
+#include "device/devtensor.h"
+#include "device/work_split.h"
+#include "ops/cost.h"
+#include "ops/mem_rows.h"
 #include "ops/op.h"
+#include "ops/scratch.h"
 
 /* ---- calling other operations ---------------------------------------------------------------- */
 
@@ -28,6 +34,50 @@ static inline tt_status tt_call_give(struct tt_call *call, tt_status status,
 {
 	if (status == TTNN_OK)
 		tt_call_return(call, *result);
+	return status;
+}
+
+/* The same where the caller's tensor is the call's own from now on (tt_call_own()). */
+static inline tt_status tt_call_owned(struct tt_call *call, tt_status status,
+				      struct tt_tensor *const *made)
+{
+	if (status == TTNN_OK)
+		tt_call_own(call, *made);
+	return status;
+}
+
+/* The last call of an expand(): TT_CALL() whose result is returned. */
+#define TT_CALL_RETURN(call, name, ...)                                                            \
+	tt_call_return_op(call, name, (const struct ttnn_arg[]){__VA_ARGS__},                      \
+			  TT_COUNT(((const struct ttnn_arg[]){__VA_ARGS__})))
+static inline tt_status tt_call_return_op(struct tt_call *call, const char *name,
+					  const struct ttnn_arg *args, size_t count)
+{
+	struct tt_tensor *out;
+
+	return tt_call_give(call, tt_call_op(&out, call, name, args, count), &out);
+}
+
+/* Give a tensor up after the step that is their argument, whatever came of it; return its status. */
+static inline tt_status tt_call_drop_after(struct tt_call *call, tt_status status,
+					   struct tt_tensor *tensor)
+{
+	tt_call_drop(call, tensor);
+	return status;
+}
+static inline tt_status tt_call_overwrite_after(struct tt_call *call, tt_status status,
+						struct tt_tensor *tensor)
+{
+	tt_call_overwrite(call, tensor);
+	return status;
+}
+
+/* *next takes the place of *tensor, which is overwritten in any case; after a failure it becomes NULL. */
+static inline tt_status tt_call_assign(struct tt_tensor **tensor, struct tt_call *call,
+				       tt_status status, struct tt_tensor *const *next)
+{
+	tt_call_overwrite(call, *tensor);
+	*tensor = status == TTNN_OK ? *next : NULL;
 	return status;
 }
 
@@ -63,7 +113,7 @@ const struct ttnn_value *tt_attrs_bind(const struct tt_call *call, const struct 
 #define TT_LAUNCH(out, call, prog_, ...)                                                           \
 	tt_call_program(out, call, &(struct tt_program_args){.prog = (prog_), __VA_ARGS__})
 
-/* The same, and the output is a result of the call. */
+/* The same with any number of outputs, which are the results of the call. */
 #define TT_LAUNCH_RETURN(call, prog_, ...)                                                         \
 	tt_launch_return(call, &(struct tt_program_args){.prog = (prog_), __VA_ARGS__})
 tt_status tt_launch_return(struct tt_call *call, const struct tt_program_args *args);

@@ -2,7 +2,7 @@
 
 #include "backend/backend.h"
 #include "device/devtensor.h"
-#include "tensor/shape.h"
+#include "ops/scratch.h"
 
 tt_status tt_values_of(double **out, uint64_t *count, const struct tt_launch *launch, size_t input)
 {
@@ -17,11 +17,8 @@ tt_status tt_values_write(struct tt_tensor *out, const void *data, enum ttnn_dty
 	struct ttnn_spec_args args = {.shape = out->spec.shape, .dtype = dtype};
 	struct ttnn_tensor_spec spec;
 	struct tt_tensor *host;
-	tt_status status;
 
 	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
 	TT_TRY(ttnn_tensor_from_data(&host, data, dtype, &spec, 0));
-	status = tt_backend_get()->reshape(out, host);
-	ttnn_tensor_unref(host);
-	return status;
+	return tt_backend_get()->reshape(out, tt_scratch_keep(host));
 }

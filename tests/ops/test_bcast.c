@@ -148,6 +148,6 @@ TEST(every_row_was_tested)
 {
 	golden_check_family("bcast");
 	golden_check_family("reshape_on_device");
-	golden_check_family("hw");
+	golden_check_family("std_var_hw");
 	golden_close();
 }

@@ -605,7 +605,8 @@ TEST(each_row_had_its_cases)
 {
 	golden_check_family("matmul");
 	golden_check_family("sparse_matmul");
-	golden_check_family("matmul_other");
+	golden_check_family("minimal_matmul");
+	golden_check_family("moreh_matmul");
 	golden_close();
 	tt_arena_deinit(&arena);
 }

@@ -13,21 +13,10 @@
 #include <math.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/attention/heads.h"
 #include "ops/compute.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/objects.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/enums.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /*
  * A field of an SDPAProgramConfig; `fallback` where there is no config, or the field was left
@@ -501,22 +490,13 @@ static double scale_of(const struct tt_launch *launch)
 	return tt_value_given(scale) ? scale->real : 1 / sqrt(launch->inputs[Q]->spec.shape.dim[3]);
 }
 
-static tt_status scratch(struct tt_tensor **out, const struct ttnn_shape *shape)
-{
-	struct ttnn_spec_args args = {.shape = *shape, .dtype = TTNN_FLOAT32};
-	struct ttnn_tensor_spec spec;
-
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	return ttnn_tensor_new(out, &spec);
-}
-
 /*
  * The mask as it was before the operation divided it by the scale. The chip computes (q · kᵀ +
  * mask) × scale, so upstream prepares masks for that; backends add the mask as it is meant.
  */
 static tt_status unscaled(struct tt_tensor **out, struct tt_tensor *mask, double scale)
 {
-	TT_TRY(scratch(out, &mask->spec.shape));
+	TT_TRY(tt_scratch_f32(out, &mask->spec.shape));
 	return tt_backend_get()->map(&(struct tt_map_job){.out = *out,
 							  .arity = 2,
 							  .in = {mask, NULL},
@@ -542,7 +522,6 @@ static tt_status put_together(struct tt_tensor *out, struct tt_tensor *heads)
 static tt_status sdpa_kernel(struct tt_launch *launch)
 {
 	const struct ttnn_value *attrs = launch->attrs;
-	struct tt_tensor *heads = NULL, *mask = NULL;
 	struct tt_attention_job job = {
 		.out = launch->outputs[0],
 		.q = launch->inputs[Q],
@@ -557,25 +536,18 @@ static tt_status sdpa_kernel(struct tt_launch *launch)
 		.causal = attrs[CAUSAL].boolean,
 		.window = tt_value_given(&attrs[WINDOW]) ? (uint32_t)attrs[WINDOW].integer : 0,
 	};
-	tt_status status = TTNN_OK;
 
 	if (launch->inputs[MASK])
-		status = unscaled(&mask, launch->inputs[MASK], job.scale);
-	job.mask = mask;
-	if (status == TTNN_OK && attrs[CONCAT].boolean)
-		status = scratch(&heads, &job.q->spec.shape);
-	job.out = heads ? heads : job.out;
-	if (status == TTNN_OK)
-		status = tt_backend_get()->attention(&job);
-	if (status == TTNN_OK && heads)
-		status = put_together(launch->outputs[0], heads);
-	ttnn_tensor_unref(mask);
-	ttnn_tensor_unref(heads);
-	return status;
+		TT_TRY(unscaled(&job.mask, launch->inputs[MASK], job.scale));
+	if (!attrs[CONCAT].boolean)
+		return tt_backend_get()->attention(&job);
+	TT_TRY(tt_scratch_f32(&job.out, &job.q->spec.shape));
+	TT_TRY(tt_backend_get()->attention(&job));
+	return put_together(launch->outputs[0], job.out);
 }
 
 /* Two products, of each query with each key and of the weights with the values; half of it if causal. */
-static void cost(struct tt_cost *cost, const struct tt_launch *launch)
+static void attention_cost(struct tt_cost *cost, const struct tt_launch *launch)
 {
 	const struct ttnn_shape *q = &launch->inputs[Q]->spec.shape,
 				*k = &launch->inputs[K]->spec.shape;
@@ -603,7 +575,7 @@ static const struct tt_prog program = {
 	.validate = sdpa_validate,
 	TT_FACTORY("ttnn::prim::SDPAOperation::SDPAProgramFactory", sdpa_rows),
 	TT_KERNEL(sdpa_kernel),
-	.cost = cost,
+	.cost = attention_cost,
 };
 
 /* ---- operations -------------------------------------------------------------------------------------------- */
@@ -617,9 +589,8 @@ static tt_status divide_mask(struct tt_tensor **mask, struct tt_call *call, stru
 	const struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(*mask)},
 					{NULL, ttnn_v_real(1 / scale)}};
 
-	TT_TRY(tt_call_op(mask, call, "ttnn.multiply", args, TT_COUNT(args)));
-	tt_call_own(call, *mask);
-	return TTNN_OK;
+	return tt_call_owned(call, tt_call_op(mask, call, "ttnn.multiply", args, TT_COUNT(args)),
+			     mask);
 }
 
 static void common_attrs(struct ttnn_value attrs[schema_count], struct tt_call *call)
@@ -644,14 +615,14 @@ static void common_attrs(struct ttnn_value attrs[schema_count], struct tt_call *
 	attrs[CONCAT] = ttnn_v_bool(tt_call_bool(call, "output_concat_heads", false));
 }
 
-static tt_status launch(struct tt_call *call, const struct ttnn_value attrs[schema_count],
-			struct tt_tensor *const inputs[INPUTS])
+static tt_status attention_launch(struct tt_call *call, const struct ttnn_value attrs[schema_count],
+				  struct tt_tensor *const inputs[INPUTS])
 {
 	return TT_LAUNCH_RETURN(call, &program, .attrs = attrs, .inputs = inputs,
 				.input_count = INPUTS);
 }
 
-static tt_status attend(struct tt_call *call)
+static tt_status attention_attend(struct tt_call *call)
 {
 	struct tt_tensor *inputs[INPUTS] = {
 		[Q] = tt_call_tensor(call, "input_tensor_q"),
@@ -669,7 +640,7 @@ static tt_status attend(struct tt_call *call)
 		attrs[WINDOWED] = tt_value_enum(&windowed_enum, WINDOWED_SEGMENTS);
 	if (inputs[MASK])
 		TT_TRY(divide_mask(&inputs[MASK], call, inputs[Q]));
-	return launch(call, attrs, inputs);
+	return attention_launch(call, attrs, inputs);
 }
 
 /* Queries and keys of latent attention, and values if they are not the first columns of the keys. */
@@ -695,7 +666,7 @@ static tt_status attend_latent(struct tt_call *call)
 	struct ttnn_value attrs[schema_count];
 
 	latent_attrs(attrs, call, inputs[V]);
-	return launch(call, attrs, inputs);
+	return attention_launch(call, attrs, inputs);
 }
 
 /* A chunk of a sequence against the blocks of a cache. */
@@ -717,7 +688,7 @@ static tt_status attend_chunk(struct tt_call *call)
 	else
 		latent_attrs(attrs, call, NULL);
 	attrs[START] = ttnn_v_int(tt_call_int(call, "chunk_start_idx", 0));
-	return launch(call, attrs, inputs);
+	return attention_launch(call, attrs, inputs);
 }
 
 #define QK "input_tensor_q: Tensor, input_tensor_k: Tensor, "
@@ -726,10 +697,8 @@ static tt_status attend_chunk(struct tt_call *call)
 	"memory_config: MemoryConfig? = None, program_config: ProgramConfig? = None, "             \
 	"compute_kernel_config: ComputeConfig? = None"
 #define LATENT "*, attn_mask: Tensor? = None, is_causal: bool = True, scale: float? = None, " TAIL
-static const struct tt_prog *const programs[] = {&program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.transformer.chunked_flash_mla_prefill",
-	 .family = "attention",
 	 .doc = "Latent attention of a chunk of queries to the blocks of a cache.",
 	 .sigs = {QK
 		  "head_dim_v: size, page_table_tensor: Tensor, chunk_start_idx: long, *, scale: "
@@ -737,9 +706,8 @@ static const struct tt_op ops[] = {
 	 .expand = attend_chunk,
 	 .golden = tt_golden_attention,
 	 .pcc = 0.99,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 	{.name = "ttnn.transformer.chunked_scaled_dot_product_attention",
-	 .family = "attention",
 	 .doc = "Attention of a chunk of queries to the blocks of a cache.",
 	 .sigs = {QKV "page_table_tensor: Tensor, chunk_start_idx: int? = None, *, "
 		      "chunk_start_idx_tensor: Tensor? = None, scale: float? = None, " TAIL
@@ -748,17 +716,15 @@ static const struct tt_op ops[] = {
 	 .expand = attend_chunk,
 	 .golden = tt_golden_attention,
 	 .pcc = 0.99,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 	{.name = "ttnn.transformer.flash_mla_prefill",
-	 .family = "attention",
 	 .doc = "Latent attention: values are the first columns of the keys, or narrower than they.",
 	 .sigs = {QK "head_dim_v: size, " LATENT, QKV LATENT},
 	 .expand = attend_latent,
 	 .golden = tt_golden_attention,
 	 .pcc = 0.99,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 	{.name = "ttnn.transformer.scaled_dot_product_attention",
-	 .family = "attention",
 	 .doc = "softmax(q · k' × scale + mask) · v for each head.",
 	 .sigs = {QKV
 		  "*, attn_mask: Tensor? = None, is_causal: bool = True, scale: float? = None, "
@@ -766,10 +732,10 @@ static const struct tt_op ops[] = {
 		  ", attention_sink: Tensor? = None, cu_window_seqlens: Tensor? = None, "
 		  "windowed_q_token_offset: int = 0, windowed_q_token_offset_tensor: Tensor? = "
 		  "None, output_concat_heads: bool = False, attn_mask_block_map: Tensor? = None"},
-	 .expand = attend,
+	 .expand = attention_attend,
 	 .golden = tt_golden_attention,
 	 .pcc = 0.99,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 };
 
 const struct tt_op_family tt_family_attention = {"attention", ops, TT_COUNT(ops)};

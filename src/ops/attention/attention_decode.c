@@ -13,21 +13,12 @@
 #include <string.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/attention/attention.h"
 #include "ops/attention/heads.h"
 #include "ops/attention/kv_cache.h"
 #include "ops/compute.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/objects.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(CAUSAL, "is_causal")                                                                     \
@@ -483,29 +474,25 @@ static tt_status sdpa_decode_rows(struct tt_plan *plan, const struct tt_launch *
 static tt_status attend_views(struct tt_launch *launch, struct tt_attention_job *job)
 {
 	uint32_t view[3];
-	tt_status status;
 
 	view_of(view, launch, K);
 	TT_TRY(tt_cache_view(&job->k, launch->inputs[K], view));
+	tt_scratch_keep(job->k);
 	view_of(view, launch, V);
-	status = tt_cache_view(&job->v, launch->inputs[V], view);
-	if (status == TTNN_OK) {
-		status = tt_backend_get()->attention(job);
-		ttnn_tensor_unref(job->v);
-	}
-	ttnn_tensor_unref(job->k);
-	return status;
+	TT_TRY(tt_cache_view(&job->v, launch->inputs[V], view));
+	tt_scratch_keep(job->v);
+	return tt_backend_get()->attention(job);
 }
 
 /*
  * One copy of the rows that cores hold, user by user: backends want [1, users, heads, width],
  * and of the copies any will do.
  */
-static tt_status gather(struct tt_tensor **out, struct tt_tensor *q, const struct cut *cut)
+static tt_status sdpa_decode_gather(struct tt_tensor **out, struct tt_tensor *q,
+				    const struct cut *cut)
 {
 	uint32_t width = q->spec.shape.dim[3];
-	struct ttnn_spec_args args = {.shape = TT_SHAPE(1, cut->users, cut->heads, width),
-				      .dtype = TTNN_FLOAT32};
+	const struct ttnn_shape shape = TT_SHAPE(1, cut->users, cut->heads, width);
 	int64_t rows = (int64_t)cut->copies * cut->group;
 	const struct tt_move_loop loops[] = {
 		{cut->users, 2, 1, cut->groups * rows, 1},
@@ -513,10 +500,8 @@ static tt_status gather(struct tt_tensor **out, struct tt_tensor *q, const struc
 		{cut->group, 2, 2, 1, 1},
 		{width, 3, 3, 1, 1},
 	};
-	struct ttnn_tensor_spec spec;
 
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(out, &spec));
+	TT_TRY(tt_scratch_f32(out, &shape));
 	return tt_backend_get()->move(
 		&(struct tt_move_job){.out = *out, .in = q, .loops = loops, .loop_count = 4});
 }
@@ -542,8 +527,6 @@ static tt_status sdpa_decode_kernel(struct tt_launch *launch)
 		.modulo = tt_value_given(&attrs[MODULO]) ? (uint32_t)attrs[MODULO].integer : 0,
 	};
 
-	struct tt_tensor *rows = NULL;
-	tt_status status = TTNN_OK;
 	struct cut cut;
 
 	if (!job.positions)
@@ -552,12 +535,8 @@ static tt_status sdpa_decode_kernel(struct tt_launch *launch)
 		return attend_views(launch, &job);
 	cut_of(&cut, launch);
 	if (cut.local)
-		status = gather(&rows, job.q, &cut);
-	job.q = rows ? rows : job.q;
-	if (status == TTNN_OK)
-		status = tt_backend_get()->attention(&job);
-	ttnn_tensor_unref(rows);
-	return status;
+		TT_TRY(sdpa_decode_gather(&job.q, job.q, &cut));
+	return tt_backend_get()->attention(&job);
 }
 
 static const struct tt_prog program = {
@@ -624,8 +603,7 @@ static tt_status usual_config(struct ttnn_value *out, struct tt_call *call,
 {
 	struct ttnn_value *fields = tt_arena_calloc(call->arena, TT_SDPA_FIELDS, sizeof(*fields));
 
-	if (!fields)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(fields);
 	for (int i = 0; i < TT_SDPA_FIELDS; i++)
 		fields[i] = ttnn_v_none();
 	fields[TT_SDPA_GRID] =
@@ -637,7 +615,7 @@ static tt_status usual_config(struct ttnn_value *out, struct tt_call *call,
 	return TTNN_OK;
 }
 
-static tt_status attend(struct tt_call *call, struct tt_tensor *pages, bool latent)
+static tt_status sdpa_decode_attend(struct tt_call *call, struct tt_tensor *pages, bool latent)
 {
 	static const struct tt_compute_usual usual = {.fidelity = TT_HIFI2, .approx = true};
 	static const struct ttnn_memory_config dram;
@@ -688,17 +666,17 @@ static tt_status attend(struct tt_call *call, struct tt_tensor *pages, bool late
 
 static tt_status attend_whole(struct tt_call *call)
 {
-	return attend(call, NULL, false);
+	return sdpa_decode_attend(call, NULL, false);
 }
 
 static tt_status attend_paged(struct tt_call *call)
 {
-	return attend(call, tt_call_tensor(call, "page_table_tensor"), false);
+	return sdpa_decode_attend(call, tt_call_tensor(call, "page_table_tensor"), false);
 }
 
 static tt_status attend_latent(struct tt_call *call)
 {
-	return attend(call, tt_call_tensor(call, "page_table_tensor"), true);
+	return sdpa_decode_attend(call, tt_call_tensor(call, "page_table_tensor"), true);
 }
 
 #define QKV "input_tensor_q: Tensor, input_tensor_k: Tensor, input_tensor_v: Tensor, "
@@ -710,26 +688,22 @@ static tt_status attend_latent(struct tt_call *call)
 	"cur_pos_tensor: Tensor? = None, attention_sink: Tensor? = None, scale: float? = None, "   \
 	"sliding_window_size: int? = None, memory_config: MemoryConfig? = None, program_config: "  \
 	"ProgramConfig? = None, compute_kernel_config: ComputeConfig? = None"
-static const struct tt_prog *const programs[] = {&program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.transformer.flash_multi_latent_attention_decode",
-	 .family = "attention_decode",
 	 .doc = "Latent attention of a token of every user to what it said before.",
 	 .sigs = {LATENT CAUSAL_MASK "cur_pos: ints = [], " TAIL},
 	 .expand = attend_latent,
 	 .golden = tt_golden_attention_decode,
 	 .pcc = 0.99,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 	{.name = "ttnn.transformer.paged_flash_multi_latent_attention_decode",
-	 .family = "attention_decode",
 	 .doc = "Latent attention of a token of every user to the blocks that a table gives it.",
 	 .sigs = {LATENT "page_table_tensor: Tensor, " CAUSAL_MASK TAIL},
 	 .expand = attend_latent,
 	 .golden = tt_golden_attention_decode,
 	 .pcc = 0.99,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 	{.name = "ttnn.transformer.paged_scaled_dot_product_attention_decode",
-	 .family = "attention_decode",
 	 .doc = "Attention of a token of every user to the blocks that a table gives it.",
 	 .sigs = {QKV "page_table_tensor: Tensor, " CAUSAL_MASK TAIL
 		      ", paged_cache_geometry: any? = None, cache_position_modulo: int? "
@@ -737,15 +711,14 @@ static const struct tt_op ops[] = {
 	 .expand = attend_paged,
 	 .golden = tt_golden_attention_decode,
 	 .pcc = 0.99,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 	{.name = "ttnn.transformer.scaled_dot_product_attention_decode",
-	 .family = "attention_decode",
 	 .doc = "Attention of a token of every user to what it said before.",
 	 .sigs = {QKV CAUSAL_MASK "cur_pos: ints = [], " TAIL ", share_cache: bool? = None"},
 	 .expand = attend_whole,
 	 .golden = tt_golden_attention_decode,
 	 .pcc = 0.99,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 };
 
 const struct tt_op_family tt_family_attention_decode = {"attention_decode", ops, TT_COUNT(ops)};

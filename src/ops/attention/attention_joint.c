@@ -8,20 +8,12 @@
 #include <string.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/attention/attention.h"
 #include "ops/attention/heads.h"
 #include "ops/compute.h"
-#include "ops/cost.h"
 #include "ops/creation/creation.h"
-#include "ops/mem_rows.h"
 #include "ops/objects.h"
 #include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(STRATEGY, "joint_strategy")                                                              \
@@ -257,15 +249,11 @@ static tt_status put_together(struct tt_tensor **out, struct tt_tensor *first,
 {
 	struct tt_tensor *const parts[] = {first, second};
 	const uint32_t *dim = first->spec.shape.dim;
-	struct ttnn_spec_args args = {
-		.shape = TT_SHAPE(dim[0], dim[1], dim[2] + second->spec.shape.dim[2], dim[3]),
-		.dtype = TTNN_BFLOAT16,
-		.layout = TTNN_TILE};
-	struct ttnn_tensor_spec spec;
+	const struct ttnn_shape shape =
+		TT_SHAPE(dim[0], dim[1], dim[2] + second->spec.shape.dim[2], dim[3]);
 	int64_t row = 0;
 
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(out, &spec));
+	TT_TRY(tt_scratch(out, &shape, TTNN_BFLOAT16, TTNN_TILE));
 	for (size_t i = 0; i < TT_COUNT(parts); i++) {
 		uint32_t rows = parts[i]->spec.shape.dim[2];
 		const struct tt_move_loop loops[] = {
@@ -293,19 +281,16 @@ static tt_status joint_kernel(struct tt_launch *launch)
 	struct tt_tensor *const *in = launch->inputs;
 	struct tt_tensor *const q[] = {in[Q], in[JOINT_Q]};
 	struct tt_attention_job job = {.scale = launch->attrs[SCALE].real};
-	tt_status status = put_together(&job.k, in[K], in[JOINT_K]);
 
-	if (status == TTNN_OK)
-		status = put_together(&job.v, in[V], in[JOINT_V]);
-	for (size_t i = 0; i < TT_COUNT(q) && status == TTNN_OK; i++) {
+	TT_TRY(put_together(&job.k, in[K], in[JOINT_K]));
+	TT_TRY(put_together(&job.v, in[V], in[JOINT_V]));
+	for (size_t i = 0; i < TT_COUNT(q); i++) {
 		job.q = q[i];
 		job.out = launch->outputs[i];
 		if (q[i]->spec.shape.dim[2])
-			status = tt_backend_get()->attention(&job);
+			TT_TRY(tt_backend_get()->attention(&job));
 	}
-	ttnn_tensor_unref(job.k);
-	ttnn_tensor_unref(job.v);
-	return status;
+	return TTNN_OK;
 }
 
 /* Two products, of each query with each key and of the weights with the values. */
@@ -337,50 +322,41 @@ static const struct tt_prog program = {
 
 /* ---- operations -------------------------------------------------------------------------------------------- */
 
-static tt_status attend(struct tt_call *call)
+static tt_status joint_sdpa_attend(struct tt_call *call)
 {
 	static const struct tt_compute_usual usual = {.fidelity = TT_HIFI2, .approx = true};
 	static const struct ttnn_memory_config dram;
-	struct tt_tensor *q = tt_call_tensor(call, "input_tensor_q"), *out[2];
-	size_t count;
+	struct tt_tensor *q = tt_call_tensor(call, "input_tensor_q");
 
 	TT_TRY(tt_need_device(q));
-	TT_TRY(tt_call_programs(
-		out, &count, call,
-		&(struct tt_program_args){
-			.prog = &program,
-			TT_INPUTS(q, tt_call_tensor(call, "input_tensor_k"),
-				  tt_call_tensor(call, "input_tensor_v"),
-				  tt_call_tensor(call, "joint_tensor_q"),
-				  tt_call_tensor(call, "joint_tensor_k"),
-				  tt_call_tensor(call, "joint_tensor_v")),
-			TT_BIND(call, schema,
-				[SCALE] = ttnn_v_real((float)tt_call_real(
-					call, "scale",
-					1.0f / sqrtf((float)tt_shape_last(&q->spec.shape, 1)))),
-				[MEMORY] = ttnn_v_memory(&dram),
-				[COMPUTE] = tt_compute_config(
-					call, tt_call_arg(call, "compute_kernel_config"),
-					&usual))}));
-	for (size_t i = 0; i < count; i++)
-		tt_call_return(call, out[i]);
-	return TTNN_OK;
+	return TT_LAUNCH_RETURN(
+		call, &program,
+		TT_INPUTS(q, tt_call_tensor(call, "input_tensor_k"),
+			  tt_call_tensor(call, "input_tensor_v"),
+			  tt_call_tensor(call, "joint_tensor_q"),
+			  tt_call_tensor(call, "joint_tensor_k"),
+			  tt_call_tensor(call, "joint_tensor_v")),
+		TT_BIND(call, schema,
+			[SCALE] = ttnn_v_real((float)tt_call_real(
+				call, "scale",
+				1.0f / sqrtf((float)tt_shape_last(&q->spec.shape, 1)))),
+			[MEMORY] = ttnn_v_memory(&dram),
+			[COMPUTE] = tt_compute_config(
+				call, tt_call_arg(call, "compute_kernel_config"), &usual)));
 }
 
-static const struct tt_prog *const programs[] = {&program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.transformer.joint_scaled_dot_product_attention",
-	 .family = "attention_joint",
 	 .doc = "Attention over two sequences, one behind the other; the result of each.",
 	 .sigs = {"input_tensor_q: Tensor, input_tensor_k: Tensor, input_tensor_v: Tensor, "
 		  "joint_tensor_q: Tensor, joint_tensor_k: Tensor, joint_tensor_v: Tensor, *, "
 		  "joint_strategy: str, program_config: ProgramConfig, scale: float? = None, "
 		  "compute_kernel_config: ComputeConfig? = None"},
-	 .expand = attend,
+	 .expand = joint_sdpa_attend,
 	 .golden = tt_golden_attention_joint,
 	 .pcc = 0.99,
 	 .gives = "Tensor, Tensor",
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 };
 
 const struct tt_op_family tt_family_attention_joint = {"attention_joint", ops, TT_COUNT(ops)};

@@ -9,18 +9,11 @@
 #include <string.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/attention/attention.h"
 #include "ops/attention/heads.h"
 #include "ops/compute.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/op_enums.h"
-#include "ops/usual.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(SCALE, "scale")                                                                          \
@@ -74,7 +67,7 @@ static uint32_t out_width(const struct tt_launch *launch)
 }
 
 /* Rows of bfloat16 or fp8 like the queries, in DRAM, as wide as the values. */
-static tt_status sparse_infer(struct tt_launch *launch)
+static tt_status sparse_sdpa_infer(struct tt_launch *launch)
 {
 	static const struct ttnn_memory_config dram;
 	const struct ttnn_tensor_spec *q = &launch->inputs[Q]->spec;
@@ -86,7 +79,6 @@ static tt_status sparse_infer(struct tt_launch *launch)
 			launch->inputs[i]->spec.shape.rank);
 	}
 	shape.dim[3] = out_width(launch);
-	launch->output_count = 1;
 	return tt_spec_simple(&launch->specs[0], &shape, q->dtype, TTNN_ROW_MAJOR, &dram);
 }
 
@@ -217,7 +209,7 @@ static tt_status check_numbers(const struct tt_launch *launch)
 }
 
 /* In upstream's order. */
-static tt_status sparse_validate(struct tt_launch *launch)
+static tt_status sparse_sdpa_validate(struct tt_launch *launch)
 {
 	const uint32_t *q = launch->inputs[Q]->spec.shape.dim;
 	const struct tt_tensor *sink = launch->inputs[SINK];
@@ -397,7 +389,7 @@ static tt_status sparse_rows(struct tt_plan *plan, const struct tt_launch *launc
 
 /* ---- running ----------------------------------------------------------------------------------------------- */
 
-static tt_status sparse_kernel(struct tt_launch *launch)
+static tt_status sparse_sdpa_kernel(struct tt_launch *launch)
 {
 	bool msa = is_msa(launch);
 	const struct ttnn_value *slot = slot_of(launch), *start = &launch->attrs[MSA_START];
@@ -423,14 +415,14 @@ static tt_status sparse_kernel(struct tt_launch *launch)
 		.device_op = name_ "Operation",                                                    \
 		.prim = "ttnn::prim::" prim_,                                                      \
 		.attrs = &(attrs_),                                                                \
-		.infer = sparse_infer,                                                             \
+		.infer = sparse_sdpa_infer,                                                        \
 		.validate = validate_,                                                             \
 		TT_FACTORY("ttnn::prim::" name_ "Operation::" name_ "ProgramFactory",              \
 			   sparse_rows),                                                           \
 		.key = sparse_key,                                                                 \
-		TT_KERNEL(sparse_kernel),                                                          \
+		TT_KERNEL(sparse_sdpa_kernel),                                                     \
 	}
-PROGRAM(program, schema, sparse_validate, "SparseSDPA", "sparse_sdpa");
+PROGRAM(program, schema, sparse_sdpa_validate, "SparseSDPA", "sparse_sdpa");
 PROGRAM(msa_program, msa_schema, msa_validate, "SparseSDPAMsa", "sparse_sdpa_msa");
 
 /* ---- operations -------------------------------------------------------------------------------------------- */
@@ -469,8 +461,7 @@ static tt_status cyclic_of(struct ttnn_value *out, struct tt_call *call, struct 
 		return tt_fail(TTNN_UNSUPPORTED,
 			       "a cache that is striped over %u chips is not supported", chips);
 	fields = tt_arena_calloc(call->arena, 2, sizeof(*fields));
-	if (!fields)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(fields);
 	fields[0] = ttnn_v_int(chips);
 	fields[1] = *chunk;
 	*out = tt_value_object(&cyclic_schema, fields);
@@ -490,7 +481,7 @@ static struct ttnn_value compute_of(struct tt_call *call, bool fp8)
 	return tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
 }
 
-static tt_status attend(struct tt_call *call)
+static tt_status sparse_sdpa_attend(struct tt_call *call)
 {
 	struct tt_tensor *q = tt_call_tensor(call, "q"), *kv = tt_call_tensor(call, "kv");
 	struct tt_tensor *sink = tt_call_tensor(call, "attention_sink");
@@ -537,22 +528,18 @@ static tt_status attend_msa(struct tt_call *call)
 
 #define CYCLIC_ARGS "block_cyclic_sp_axis: size? = None, block_cyclic_chunk_local: size? = None, "
 #define SLOT_ARGS "compute_kernel_config: ComputeConfig? = None, cache_batch_idx: size? = None, "
-static const struct tt_prog *const programs[] = {&program, NULL};
-static const struct tt_prog *const msa_programs[] = {&msa_program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.transformer.sparse_sdpa",
-	 .family = "attention_sparse",
 	 .doc = "Latent attention of each row to the rows of a cache that it chooses.",
 	 .sigs = {"q: Tensor, kv: Tensor, indices: Tensor, v_dim: size, *, kv_format: "
 		  "SparseKVFormat, scale: float? = None, k_chunk_size: size = 128, " SLOT_ARGS
 			  CYCLIC_ARGS "block_cyclic_cache_tp_sharded: bool = False, "
 		  "attention_sink: Tensor? = None"},
-	 .expand = attend,
+	 .expand = sparse_sdpa_attend,
 	 .golden = tt_golden_attention_sparse,
 	 .pcc = 0.99,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 	{.name = "ttnn.transformer.sparse_sdpa_msa",
-	 .family = "attention_sparse",
 	 .doc = "Attention of each row to the blocks of keys and values that its group of heads chooses.",
 	 .sigs = {"q: Tensor, k: Tensor, v: Tensor, indices: Tensor, *, scale: float? = None, "
 		  "block_size: size = 128, " SLOT_ARGS "chunk_start_idx: size? = None, "
@@ -560,7 +547,7 @@ static const struct tt_op ops[] = {
 	 .expand = attend_msa,
 	 .golden = tt_golden_attention_sparse,
 	 .pcc = 0.99,
-	 .programs = msa_programs},
+	 TT_PROGRAMS(&msa_program)},
 };
 
 const struct tt_op_family tt_family_attention_sparse = {"attention_sparse", ops, TT_COUNT(ops)};

@@ -4,20 +4,10 @@
  */
 #include "ops/attention/attn_matmul.h"
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/attention/heads.h"
 #include "ops/compute.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/objects.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/enums.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(TOKENS, "num_tokens")                                                                    \
@@ -168,19 +158,6 @@ static struct extents extents_of(const struct tt_launch *launch)
 	return e;
 }
 
-/* Tiles of float32, or of bfloat16 when all that comes from `like` fits in it. */
-static tt_status scratch(struct tt_tensor **out, const struct ttnn_shape *shape,
-			 const struct tt_tensor *like)
-{
-	struct ttnn_spec_args args = {.shape = *shape, .dtype = TTNN_FLOAT32, .layout = TTNN_TILE};
-	struct ttnn_tensor_spec spec;
-
-	if (like && like->spec.dtype != TTNN_FLOAT32)
-		args.dtype = TTNN_BFLOAT16;
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	return ttnn_tensor_new(out, &spec);
-}
-
 static tt_status move(struct tt_tensor *out, struct tt_tensor *in, const struct tt_move_loop *loops,
 		      uint32_t count)
 {
@@ -199,7 +176,8 @@ static tt_status rows_by_user(struct tt_tensor **out, struct tt_tensor *a, const
 		{e->k, 3, 3, 1, 1},
 	};
 
-	TT_TRY(scratch(out, &shape, a));
+	TT_TRY(tt_scratch(out, &shape, a->spec.dtype == TTNN_FLOAT32 ? TTNN_FLOAT32 : TTNN_BFLOAT16,
+			  TTNN_TILE));
 	return move(*out, a, loops, TT_COUNT(loops));
 }
 
@@ -216,10 +194,11 @@ static tt_status part_of(struct tt_tensor **out, struct tt_tensor *b, const stru
 	};
 
 	if (ttnn_shape_equal(&shape, &b->spec.shape)) {
-		*out = ttnn_tensor_ref(b);
+		*out = b;
 		return TTNN_OK;
 	}
-	TT_TRY(scratch(out, &shape, b));
+	TT_TRY(tt_scratch(out, &shape, b->spec.dtype == TTNN_FLOAT32 ? TTNN_FLOAT32 : TTNN_BFLOAT16,
+			  TTNN_TILE));
 	return move(*out, b, loops, TT_COUNT(loops));
 }
 
@@ -243,20 +222,12 @@ tt_status tt_attn_kernel(struct tt_launch *launch)
 	struct extents e = extents_of(launch);
 	const struct ttnn_shape shape = TT_SHAPE(e.users, e.groups, e.each, e.n);
 	struct tt_matmul_job job = {.transpose_b = e.transposed, .alpha = 1, .beta = 1};
-	tt_status status = rows_by_user(&job.a, launch->inputs[TT_ATTN_A], &e);
 
-	if (status == TTNN_OK)
-		status = part_of(&job.b, launch->inputs[TT_ATTN_B], &e);
-	if (status == TTNN_OK)
-		status = scratch(&job.out, &shape, NULL);
-	if (status == TTNN_OK)
-		status = tt_backend_get()->matmul(&job);
-	if (status == TTNN_OK)
-		status = give_rows(launch->outputs[0], job.out, &e);
-	ttnn_tensor_unref(job.a);
-	ttnn_tensor_unref(job.b);
-	ttnn_tensor_unref(job.out);
-	return status;
+	TT_TRY(rows_by_user(&job.a, launch->inputs[TT_ATTN_A], &e));
+	TT_TRY(part_of(&job.b, launch->inputs[TT_ATTN_B], &e));
+	TT_TRY(tt_scratch(&job.out, &shape, TTNN_FLOAT32, TTNN_TILE));
+	TT_TRY(tt_backend_get()->matmul(&job));
+	return give_rows(launch->outputs[0], job.out, &e);
 }
 
 static const struct tt_prog program = {
@@ -312,20 +283,16 @@ static tt_status attn(struct tt_call *call)
 			[COMPUTE] = tt_attn_compute(call)));
 }
 
-static const struct tt_prog *const programs[] = {&program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.attn_matmul",
-	 .family = "attn_matmul",
 	 .doc = "Row b of each head times the matrix of user b.",
 	 .sigs = {TT_ATTN_ARGS TT_ATTN_GRID_ARG
 		  "dtype: DataType? = None, " TT_ATTN_COMPUTE_ARG
 		  "memory_config: MemoryConfig? = None, output_tensor: Tensor? = None"},
 	 .expand = attn,
 	 .golden = tt_golden_attn_matmul,
-	 .pcc = 0.999,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 	{.name = "ttnn.experimental.attn_matmul_from_cache",
-	 .family = "attn_matmul",
 	 .doc = "Row b of each head times the first rows of user b's cache, transposed or as they are.",
 	 .sigs = {TT_ATTN_ARGS
 		  "num_tokens: int, transpose_hw: bool, " TT_ATTN_GRID_ARG
@@ -333,8 +300,7 @@ static const struct tt_op ops[] = {
 		  "output_tensor: Tensor? = None"},
 	 .expand = attn,
 	 .golden = tt_golden_attn_matmul,
-	 .pcc = 0.999,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 };
 
 const struct tt_op_family tt_family_attn_matmul = {"attn_matmul", ops, TT_COUNT(ops)};

@@ -3,19 +3,10 @@
  * each. Models GroupAttnMatmulDeviceOperation of ttnn 0.81 with its one factory: refusals, memory, cores. Not modelled: which
  * core multicasts which head of keys.
  */
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/attention/attn_matmul.h"
 #include "ops/attention/heads.h"
 #include "ops/compute.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/enums.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 #define GROUP_ATTRS(X)                                                                             \
 	X(GROUP_TOKENS, "num_tokens")                                                              \
@@ -56,7 +47,6 @@ static tt_status group_infer(struct tt_launch *launch)
 	struct ttnn_shape shape;
 
 	TT_TRY(tt_attn_shape(&shape, launch));
-	launch->output_count = 1;
 	if (tt_infer_given(launch, 0))
 		return TTNN_OK;
 	if (tt_memory_config_is_sharded(&memory) && !memory.has_shard) {
@@ -279,18 +269,15 @@ static tt_status group_attn(struct tt_call *call)
 			[GROUP_COMPUTE] = compute));
 }
 
-static const struct tt_prog *const group_programs[] = {&group_program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.group_attn_matmul",
-	 .family = "attn_matmul",
 	 .doc = "Row b of each head times the matrix of user b that its group of heads has.",
 	 .sigs = {TT_ATTN_ARGS TT_ATTN_GRID_ARG
 		  "memory_config: MemoryConfig? = DRAM, dtype: DataType? = None, " TT_ATTN_COMPUTE_ARG
 		  "optional_output_tensor: Tensor? = None"},
 	 .expand = group_attn,
 	 .golden = tt_golden_attn_matmul,
-	 .pcc = 0.999,
-	 .programs = group_programs},
+	 TT_PROGRAMS(&group_program)},
 };
 
-const struct tt_op_family tt_family_attn_matmul_group = {"attn_matmul_group", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_attn_matmul_group = {"attn_matmul", ops, TT_COUNT(ops)};

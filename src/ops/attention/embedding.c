@@ -9,19 +9,9 @@
  * which row.
  */
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/op_enums.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(MEMORY, "output_mem_config")                                                             \
@@ -215,7 +205,7 @@ static tt_status embedding_kernel(struct tt_launch *launch)
 }
 
 /* Rows become tiles by the matrix engine. */
-static void cost(struct tt_cost *cost, const struct tt_launch *launch)
+static void embedding_cost(struct tt_cost *cost, const struct tt_launch *launch)
 {
 	cost->moves = launch->outputs[0]->spec.layout != TTNN_TILE;
 }
@@ -229,7 +219,7 @@ static const struct tt_prog program = {
 	TT_FACTORIES(factories),
 	.choose = embedding_choose,
 	TT_KERNEL(embedding_kernel),
-	.cost = cost,
+	.cost = embedding_cost,
 };
 
 /* ---- the operation ------------------------------------------------------------------------------------ */
@@ -255,9 +245,7 @@ static tt_status table_of(struct tt_tensor **out, struct tt_call *call, struct t
 		return TTNN_OK;
 	shape = TT_SHAPE(1, 1, tt_shape_last(&weight->spec.shape, 2),
 			 tt_shape_last(&weight->spec.shape, 1));
-	TT_TRY(tt_call_view(out, call, weight, &shape, &shape));
-	tt_call_own(call, *out);
-	return TTNN_OK;
+	return tt_call_owned(call, tt_call_view(out, call, weight, &shape, &shape), out);
 }
 
 /* The indices as batches of one row each; those in tiles stay as they are. */
@@ -270,9 +258,7 @@ static tt_status indices_of(struct tt_tensor **out, struct tt_call *call, struct
 	if (own->rank == 4 || indices->spec.layout == TTNN_TILE)
 		return TTNN_OK;
 	shape = TT_SHAPE(own->rank > 1 ? own->dim[0] : 1, 1, 1, tt_shape_last(own, 1));
-	TT_TRY(tt_call_view(out, call, indices, &shape, &shape));
-	tt_call_own(call, *out);
-	return TTNN_OK;
+	return tt_call_owned(call, tt_call_view(out, call, indices, &shape, &shape), out);
 }
 
 struct requests {
@@ -307,8 +293,8 @@ static struct requests requests_of(const struct tt_call *call)
 }
 
 /* A padding index makes its row zeros, and another kernel. */
-static tt_status gather(struct tt_tensor **out, struct tt_call *call, const struct requests *w,
-			struct tt_tensor *const inputs[INPUTS])
+static tt_status embedding_gather(struct tt_tensor **out, struct tt_call *call,
+				  const struct requests *w, struct tt_tensor *const inputs[INPUTS])
 {
 	const struct ttnn_value *pad = tt_call_arg(call, "padding_idx");
 	struct ttnn_value attrs[schema_count];
@@ -328,7 +314,8 @@ static tt_status gather(struct tt_tensor **out, struct tt_call *call, const stru
  * indices, width] in its own layout; what is left is a view, a to_layout and a typecast, in this
  * order, and each one appears in recordings.
  */
-static tt_status finish(struct tt_call *call, const struct requests *w, struct tt_tensor *out)
+static tt_status embedding_finish(struct tt_call *call, const struct requests *w,
+				  struct tt_tensor *out)
 {
 	const struct ttnn_shape *own = &out->spec.shape;
 	struct ttnn_shape shape =
@@ -377,9 +364,9 @@ static tt_status embedding_expand(struct tt_call *call)
 			   inputs[WEIGHT]->spec.dtype != TTNN_BFLOAT16,
 		   "!typecast_needed",
 		   "Can only typecast output embeddings when producing TILE_LAYOUT output");
-	TT_TRY(gather(&out, call, &w, inputs));
+	TT_TRY(embedding_gather(&out, call, &w, inputs));
 	if (!w.output)
-		return finish(call, &w, out);
+		return embedding_finish(call, &w, out);
 	tt_call_return(call, out);
 	return TTNN_OK;
 }
@@ -574,21 +561,16 @@ static tt_status bw_golden(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
-static const struct tt_prog *const programs[] = {&program, NULL};
-static const struct tt_prog *const bw_programs[] = {&bw_program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.embedding_bw",
-	 .family = "embedding",
 	 .doc = "The gradient of the table: the sum of those of the rows that came of each row.",
 	 .sigs = {"input_tensor: Tensor, weight_tensor: Tensor, output_gradient_tensor: Tensor, *, "
 		  "dtype: DataType? = None, memory_config: MemoryConfig? = None, output_tensor: "
 		  "Tensor? = None"},
 	 .expand = bw_expand,
 	 .golden = bw_golden,
-	 .pcc = 0.999,
-	 .programs = bw_programs},
+	 TT_PROGRAMS(&bw_program)},
 	{.name = "ttnn.embedding",
-	 .family = "embedding",
 	 .doc = "The rows of a table that the indices name.",
 	 .sigs = {"input_tensor: Tensor, weight: Tensor, *, padding_idx: int? = None, layout: "
 		  "Layout? = None, embeddings_type: EmbeddingsType = GENERIC, dtype: DataType? = "
@@ -596,7 +578,7 @@ static const struct tt_op ops[] = {
 	 .expand = embedding_expand,
 	 .golden = embedding_golden,
 	 .pcc = 0.9999,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 };
 
 const struct tt_op_family tt_family_embedding = {"embedding", ops, TT_COUNT(ops)};

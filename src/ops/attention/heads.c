@@ -11,17 +11,7 @@
 #include "ops/attention/heads.h"
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /*
  * Upstream asks a shape for a dimension before it checks the rank: this is what its accessor
@@ -150,7 +140,7 @@ struct part {
  * A block of columns becomes heads: four loops of a move, whose steps say that column h * width
  * + c of a row is column c of head h.
  */
-static tt_status take(const struct part *part)
+static tt_status heads_take(const struct part *part)
 {
 	const struct ttnn_shape *shape = &part->out->spec.shape;
 	uint32_t row = part->transpose ? 3 : 2, column = part->transpose ? 2 : 3;
@@ -183,12 +173,12 @@ static tt_status take_shards(struct tt_launch *launch)
 	uint32_t start = kv ? 0 : queries * width;
 	uint32_t pitch = (kv ? sections : queries + sections) * width;
 
-	TT_TRY(take(&(struct part){launch->outputs[0], in, 0, false, queries,
-				   kv ? queries * width : pitch}));
+	TT_TRY(heads_take(&(struct part){launch->outputs[0], in, 0, false, queries,
+					 kv ? queries * width : pitch}));
 	in = kv ? kv : in;
-	TT_TRY(take(&(struct part){launch->outputs[1], in, start, false, 1, pitch}));
-	return take(&(struct part){launch->outputs[2], in, start + (sections - 1) * width, false, 1,
-				   pitch});
+	TT_TRY(heads_take(&(struct part){launch->outputs[1], in, start, false, 1, pitch}));
+	return heads_take(&(struct part){launch->outputs[2], in, start + (sections - 1) * width,
+					 false, 1, pitch});
 }
 
 /*
@@ -205,12 +195,12 @@ static tt_status create_heads_kernel(struct tt_launch *launch)
 
 	if (tt_tensor_is_sharded(in))
 		return take_shards(launch);
-	TT_TRY(take(&(struct part){launch->outputs[0], in, 0, false, 0, 0}));
+	TT_TRY(heads_take(&(struct part){launch->outputs[0], in, 0, false, 0, 0}));
 	if (!tt_attr_u32(launch, KV_HEADS))
 		return TTNN_OK;
-	TT_TRY(take(&(struct part){launch->outputs[1], kv ? kv : in, k_start,
-				   launch->attrs[TRANSPOSE].boolean, 0, 0}));
-	return take(&(struct part){launch->outputs[2], kv ? kv : in, v_start, false, 0, 0});
+	TT_TRY(heads_take(&(struct part){launch->outputs[1], kv ? kv : in, k_start,
+					 launch->attrs[TRANSPOSE].boolean, 0, 0}));
+	return heads_take(&(struct part){launch->outputs[2], kv ? kv : in, v_start, false, 0, 0});
 }
 
 #define FACTORY "ttnn::operations::experimental::transformer::NlpCreateHeadsDeviceOperation::"
@@ -300,7 +290,8 @@ static tt_status head_width(uint32_t *out, const struct fused *fused)
 	return TTNN_OK;
 }
 
-static tt_status create(struct tt_tensor *out[3], struct tt_call *call, const struct fused *fused)
+static tt_status heads_create(struct tt_tensor *out[3], struct tt_call *call,
+			      const struct fused *fused)
 {
 	uint32_t width;
 
@@ -314,8 +305,9 @@ static const struct tt_field concat_fields[] = {{.name = "output_mem_config"}};
 static const struct tt_schema concat_schema = {"NlpConcatHeadsParams", concat_fields, 1, false};
 
 /* Shards of several heads below each other have them side by side in the result. */
-static tt_status concat_memory(struct ttnn_memory_config *out, const struct ttnn_tensor_spec *in,
-			       const struct ttnn_memory_config *wanted)
+static tt_status nlp_concat_memory(struct ttnn_memory_config *out,
+				   const struct ttnn_tensor_spec *in,
+				   const struct ttnn_memory_config *wanted)
 {
 	struct ttnn_shard_spec shard = in->memory.shard;
 	uint32_t heads;
@@ -333,7 +325,7 @@ static tt_status concat_memory(struct ttnn_memory_config *out, const struct ttnn
 }
 
 /* [batch, heads, rows, width] becomes [batch, 1, rows, heads × width]. */
-static tt_status concat_infer(struct tt_launch *launch)
+static tt_status nlp_concat_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	struct ttnn_memory_config memory;
@@ -343,12 +335,11 @@ static tt_status concat_infer(struct tt_launch *launch)
 	TT_TRY(tt_heads_need_rank(&in->shape, 3));
 	shape = TT_SHAPE(in->shape.dim[0], 1, in->shape.dim[2],
 			 in->shape.dim[1] * in->shape.dim[3]);
-	launch->output_count = 1;
-	TT_TRY(concat_memory(&memory, in, launch->attrs[0].memory));
+	TT_TRY(nlp_concat_memory(&memory, in, launch->attrs[0].memory));
 	return tt_spec_simple(&launch->specs[0], &shape, in->dtype, TTNN_TILE, &memory);
 }
 
-static tt_status concat_validate(struct tt_launch *launch)
+static tt_status nlp_concat_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	const struct ttnn_memory_config *out = launch->attrs[0].memory;
@@ -371,7 +362,7 @@ static tt_status concat_validate(struct tt_launch *launch)
 }
 
 /* Shards become shards on the same cores; else a row of tiles of all heads, double. */
-static tt_status concat_rows(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status nlp_concat_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0];
 	uint64_t heads = in->spec.padded.dim[1], tile = tt_tile_bytes_of(in->spec.dtype);
@@ -391,7 +382,7 @@ static tt_status concat_rows(struct tt_plan *plan, const struct tt_launch *launc
 }
 
 /* Head h of a row goes to column h × width. */
-static tt_status concat_kernel(struct tt_launch *launch)
+static tt_status nlp_concat_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0];
 	const struct ttnn_shape *shape = &in->spec.shape;
@@ -410,10 +401,10 @@ static const struct tt_prog concat_program = {
 	.device_op = "NLPConcatHeadsDeviceOperation",
 	.prim = "ttnn::prim::nlp_concat_heads",
 	.attrs = &concat_schema,
-	.infer = concat_infer,
-	.validate = concat_validate,
-	TT_FACTORY("ttnn::experimental::prim::NLPConcatHeadsProgramFactory", concat_rows),
-	TT_KERNEL(concat_kernel),
+	.infer = nlp_concat_infer,
+	.validate = nlp_concat_validate,
+	TT_FACTORY("ttnn::experimental::prim::NLPConcatHeadsProgramFactory", nlp_concat_rows),
+	TT_KERNEL(nlp_concat_kernel),
 	.cost = tt_cost_unmodelled_move,
 };
 
@@ -493,7 +484,7 @@ static tt_status fixed_kernel(struct tt_launch *launch)
 	uint32_t start = 0;
 
 	for (int i = 0; i < 3; i++) {
-		TT_TRY(take(
+		TT_TRY(heads_take(
 			&(struct part){launch->outputs[i], launch->inputs[0], start, false, 0, 0}));
 		start += fixed->heads ? fixed_heads(launch, i) * fixed->width : 0;
 	}
@@ -558,7 +549,7 @@ static tt_status nlp_create(struct tt_call *call)
 
 	fused.kv_heads = tt_call_int(call, "num_kv_heads", fused.heads);
 	given_outputs(fused.given, call);
-	TT_TRY(create(out, call, &fused));
+	TT_TRY(heads_create(out, call, &fused));
 	give(call, out);
 	return TTNN_OK;
 }
@@ -569,9 +560,7 @@ static tt_status widen(struct tt_tensor **out, struct tt_call *call, struct tt_t
 	const struct ttnn_shape *padded = &in->spec.padded;
 	struct ttnn_shape shape = TT_SHAPE(padded->dim[0], 1, padded->dim[1], padded->dim[2]);
 
-	TT_TRY(tt_call_view(out, call, in, &shape, &shape));
-	tt_call_own(call, *out);
-	return TTNN_OK;
+	return tt_call_owned(call, tt_call_view(out, call, in, &shape, &shape), out);
 }
 
 /* The padded rows of a result are no rows any more. */
@@ -647,7 +636,7 @@ static tt_status split(struct tt_call *call)
 	if (tt_tensor_is_sharded(in))
 		TT_TRY(split_blocks(out, call, &fused));
 	else
-		TT_TRY(create(out, call, &fused));
+		TT_TRY(heads_create(out, call, &fused));
 	for (int i = 0; i < 3 && rows_in % TT_TILE != 0; i++) {
 		tt_status status =
 			shorten(&out[i], call, i == 1 && fused.transpose ? 3 : 2, rows_in);
@@ -666,9 +655,7 @@ static tt_status nlp_concat(struct tt_call *call)
 {
 	struct tt_tensor *out;
 
-	TT_TRY(concat(&out, call, tt_call_tensor(call, "input_tensor")));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, concat(&out, call, tt_call_tensor(call, "input_tensor")), &out);
 }
 
 /*
@@ -702,9 +689,7 @@ static tt_status concatenate(struct tt_call *call)
 	shape = TT_SHAPE(out->spec.shape.dim[0], out->spec.shape.dim[2], out->spec.shape.dim[3]);
 	padded =
 		TT_SHAPE(out->spec.padded.dim[0], out->spec.padded.dim[2], out->spec.padded.dim[3]);
-	TT_TRY(tt_call_view(&flat, call, out, &shape, &padded));
-	tt_call_return(call, flat);
-	return TTNN_OK;
+	return tt_call_give(call, tt_call_view(&flat, call, out, &shape, &padded), &flat);
 }
 
 /* A model's heads, which the golden takes too, and its program. */
@@ -740,19 +725,15 @@ static tt_status fixed(struct tt_call *call)
 
 #define OUT "memory_config: MemoryConfig? = None"
 #define OUTS ", output_tensors: any? = None"
-static const struct tt_prog *const create_programs[] = {&program, NULL};
-static const struct tt_prog *const concat_programs[] = {&concat_program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.nlp_concat_heads",
-	 .family = "heads",
 	 .doc = "The heads of each row beside each other, in four dimensions.",
 	 .sigs = {"input_tensor: Tensor, *, " OUT},
 	 .expand = nlp_concat,
 	 .golden = tt_golden_concat_heads,
 	 .pcc = 0.9999,
-	 .programs = concat_programs},
+	 TT_PROGRAMS(&concat_program)},
 	{.name = "ttnn.experimental.nlp_create_qkv_heads",
-	 .family = "heads",
 	 .doc = "Queries, keys and values of each head out of fused rows.",
 	 .sigs = {"input: Tensor, input_kv: Tensor? = None, *, num_heads: int, num_kv_heads: int? = "
 		  "None, transpose_k_heads: bool = True, kv_tied: bool = False, " OUT OUTS},
@@ -760,9 +741,8 @@ static const struct tt_op ops[] = {
 	 .golden = tt_golden_nlp_create_heads,
 	 .pcc = 0.9999,
 	 .gives = "[Tensor]",
-	 .programs = create_programs},
+	 TT_PROGRAMS(&program)},
 	{.name = "ttnn.experimental.nlp_create_qkv_heads_falcon7b",
-	 .family = "heads",
 	 .doc = "71 heads of queries and one of keys and values, 64 wide.",
 	 .sigs = {"input: Tensor, *, " OUT},
 	 .expand = fixed,
@@ -771,7 +751,6 @@ static const struct tt_op ops[] = {
 	 .row = &falcon,
 	 .gives = "[Tensor]"},
 	{.name = "ttnn.experimental.nlp_create_qkv_heads_segformer",
-	 .family = "heads",
 	 .doc = "Heads of 32 columns; the same for queries, keys and values.",
 	 .sigs = {"input: Tensor, *, " OUT OUTS},
 	 .expand = fixed,
@@ -780,7 +759,6 @@ static const struct tt_op ops[] = {
 	 .row = &segformer,
 	 .gives = "[Tensor]"},
 	{.name = "ttnn.experimental.nlp_create_qkv_heads_vit",
-	 .family = "heads",
 	 .doc = "Twelve heads each of queries, keys and values, 64 wide.",
 	 .sigs = {"input: Tensor, *, " OUT OUTS},
 	 .expand = fixed,
@@ -789,15 +767,13 @@ static const struct tt_op ops[] = {
 	 .row = &vit,
 	 .gives = "[Tensor]"},
 	{.name = "ttnn.transformer.concatenate_heads",
-	 .family = "heads",
 	 .doc = "The heads of each row beside each other, in three dimensions.",
 	 .sigs = {"input_tensor: Tensor, *, " OUT},
 	 .expand = concatenate,
 	 .golden = tt_golden_concat_heads,
 	 .pcc = 0.9999,
-	 .programs = concat_programs},
+	 TT_PROGRAMS(&concat_program)},
 	{.name = "ttnn.transformer.split_query_key_value_and_split_heads",
-	 .family = "heads",
 	 .doc = "Queries, keys and values of each head out of fused rows in three dimensions.",
 	 .sigs = {"input_tensor: Tensor, kv_input_tensor: Tensor? = None, *, num_heads: int, "
 		  "num_kv_heads: int? = None, transpose_key: bool = True, " OUT
@@ -806,7 +782,7 @@ static const struct tt_op ops[] = {
 	 .golden = tt_golden_split_fused_heads,
 	 .pcc = 0.9999,
 	 .gives = "[Tensor]",
-	 .programs = create_programs},
+	 TT_PROGRAMS(&program)},
 };
 
 const struct tt_op_family tt_family_heads = {"heads", ops, TT_COUNT(ops)};

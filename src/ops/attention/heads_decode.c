@@ -7,18 +7,8 @@
  * modelled: of the first, the factory of a part of the grid.
  */
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "ops/attention/heads.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /* ---- taking apart ------------------------------------------------------------------------------------ */
 
@@ -135,7 +125,8 @@ static tt_status heads_decode_choose(uint32_t *out, struct tt_launch *launch)
 }
 
 /* Row u, columns of head h, to [0, u, h]: from a row on that a slice of users begins with. */
-static tt_status take(struct tt_tensor *out, struct tt_tensor *in, uint32_t row, uint32_t column)
+static tt_status decode_heads_take(struct tt_tensor *out, struct tt_tensor *in, uint32_t row,
+				   uint32_t column)
 {
 	const struct ttnn_shape *shape = &out->spec.shape;
 	const struct tt_move_loop loops[] = {
@@ -165,9 +156,10 @@ static tt_status heads_decode_kernel(struct tt_launch *launch)
 	}
 	if (row + users(launch) > tt_shape_last(&in->spec.shape, 2))
 		return tt_fail(TTNN_INVALID, "the slice of users ends beyond the input");
-	TT_TRY(take(launch->outputs[0], in, row, 0));
-	TT_TRY(take(launch->outputs[1], in, row, q));
-	return take(launch->outputs[2], in, row, q + tt_attr_u32(launch, KV_HEADS) * width);
+	TT_TRY(decode_heads_take(launch->outputs[0], in, row, 0));
+	TT_TRY(decode_heads_take(launch->outputs[1], in, row, q));
+	return decode_heads_take(launch->outputs[2], in, row,
+				 q + tt_attr_u32(launch, KV_HEADS) * width);
 }
 
 static const struct tt_factory factories[] = {
@@ -188,7 +180,7 @@ static const struct tt_prog program = {
 	.cost = tt_cost_unmodelled_move,
 };
 
-static tt_status create(struct tt_call *call)
+static tt_status decode_heads_create(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
 	struct tt_tensor *const inputs[INPUTS] = {in, tt_call_tensor(call, "batch_offset")};
@@ -198,9 +190,8 @@ static tt_status create(struct tt_call *call)
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
 	struct ttnn_memory_config shards = {
 		.layout = TTNN_HEIGHT_SHARDED, .buffer = TTNN_L1, .has_shard = true};
-	struct tt_tensor *given[3] = {0}, *out[3];
+	struct tt_tensor *given[3] = {0};
 	struct ttnn_value attrs[schema_count];
-	size_t count;
 
 	TT_TRY(tt_heads_need_rank(&in->spec.padded, 3));
 	if (heads <= 0 || kv_heads <= 0)
@@ -222,16 +213,8 @@ static tt_status create(struct tt_call *call)
 							: NULL;
 	shards.has_shard = shards.shard.grid != NULL;
 	attrs[MEMORY] = ttnn_v_memory(&shards);
-	TT_TRY(tt_call_programs(out, &count, call,
-				&(struct tt_program_args){.prog = &program,
-							  .attrs = attrs,
-							  .inputs = inputs,
-							  .input_count = INPUTS,
-							  .outputs = given,
-							  .output_count = 3}));
-	for (int i = 0; i < 3; i++)
-		tt_call_return(call, out[i]);
-	return TTNN_OK;
+	return TT_LAUNCH_RETURN(call, &program, .attrs = attrs, .inputs = inputs,
+				.input_count = INPUTS, .outputs = given, .output_count = 3);
 }
 
 /* ---- putting together ---------------------------------------------------------------------------------- */
@@ -243,7 +226,7 @@ static tt_status create(struct tt_call *call)
 TT_ATTRS(concat_schema, "NlpConcatHeadsDecodeParams", CONCAT_ATTRS);
 
 /* One row for each user, padded to a tile, a head on a core. */
-static tt_status concat_infer(struct tt_launch *launch)
+static tt_status decode_concat_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	const struct ttnn_value *subgrid = &launch->attrs[SUBGRID];
@@ -252,7 +235,6 @@ static tt_status concat_infer(struct tt_launch *launch)
 	struct ttnn_memory_config memory;
 	struct ttnn_shape shape;
 
-	launch->output_count = 1;
 	if (launch->outputs[0]) {
 		launch->specs[0] = launch->outputs[0]->spec;
 		return TTNN_OK;
@@ -271,14 +253,14 @@ static tt_status concat_infer(struct tt_launch *launch)
 	return tt_spec_simple(&launch->specs[0], &shape, in->dtype, TTNN_TILE, &memory);
 }
 
-static tt_status concat_validate(struct tt_launch *launch)
+static tt_status decode_concat_validate(struct tt_launch *launch)
 {
 	TT_REQUIRE(tt_tensor_is_sharded(launch->inputs[0]), "input_tensor.is_sharded()",
 		   "Input tensor must be sharded");
 	return TTNN_OK;
 }
 
-static tt_status concat_rows(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status decode_concat_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *out = launch->outputs[0];
 
@@ -287,14 +269,14 @@ static tt_status concat_rows(struct tt_plan *plan, const struct tt_launch *launc
 				  .page = tt_tile_bytes_of(out->spec.dtype), .backing = out));
 }
 
-static tt_status concat_choose(uint32_t *out, struct tt_launch *launch)
+static tt_status decode_concat_choose(uint32_t *out, struct tt_launch *launch)
 {
 	*out = launch->attrs[ON_SUBGRID].boolean;
 	return TTNN_OK;
 }
 
 /* Rows of users that are not there are 0. */
-static tt_status concat_kernel(struct tt_launch *launch)
+static tt_status decode_concat_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0];
 	uint32_t heads = (uint32_t)launch->attrs[HEADS].integer;
@@ -313,23 +295,23 @@ static tt_status concat_kernel(struct tt_launch *launch)
 
 static const struct tt_factory concat_factories[] = {
 	{.name = "ttnn::experimental::prim::NLPConcatHeadsDecodeProgramFactory",
-	 .memory = concat_rows},
+	 .memory = decode_concat_rows},
 	{.name = "ttnn::experimental::prim::NLPConcatHeadsDecodeSubcoregridsProgramFactory",
-	 .memory = concat_rows},
+	 .memory = decode_concat_rows},
 };
 static const struct tt_prog concat_program = {
 	.device_op = "NLPConcatHeadsDecodeDeviceOperation",
 	.prim = "ttnn::prim::nlp_concat_heads_decode",
 	.attrs = &concat_schema,
-	.infer = concat_infer,
-	.validate = concat_validate,
+	.infer = decode_concat_infer,
+	.validate = decode_concat_validate,
 	TT_FACTORIES(concat_factories),
-	.choose = concat_choose,
-	TT_KERNEL(concat_kernel),
+	.choose = decode_concat_choose,
+	TT_KERNEL(decode_concat_kernel),
 	.cost = tt_cost_unmodelled_move,
 };
 
-static tt_status concat(struct tt_call *call)
+static tt_status decode_concat(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
 	struct tt_tensor *given = tt_call_tensor(call, "output_tensor");
@@ -346,30 +328,26 @@ static tt_status concat(struct tt_call *call)
 				TT_OUTPUTS(given));
 }
 
-static const struct tt_prog *const create_programs[] = {&program, NULL};
-static const struct tt_prog *const concat_programs[] = {&concat_program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.nlp_concat_heads_decode",
-	 .family = "heads_decode",
 	 .doc = "The heads of each user beside each other, a core for each head.",
 	 .sigs = {"input_tensor: Tensor, *, num_heads: int, memory_config: MemoryConfig? = None, "
 		  "output_tensor: Tensor? = None, sub_core_grids: CoreRangeSet? = None"},
-	 .expand = concat,
+	 .expand = decode_concat,
 	 .golden = tt_golden_concat_heads_decode,
 	 .pcc = 0.9999,
-	 .programs = concat_programs},
+	 TT_PROGRAMS(&concat_program)},
 	{.name = "ttnn.experimental.nlp_create_qkv_heads_decode",
-	 .family = "heads_decode",
 	 .doc = "Queries, keys and values of each head and user, a core for each user.",
 	 .sigs = {"input_tensor: Tensor, *, num_heads: int, num_kv_heads: int? = None, "
 		  "output_tensors: Tensors? = None, overlap_qk_coregrid: bool? = True, "
 		  "batch_offset: Tensor? = None, slice_size: int? = None, memory_config: "
 		  "MemoryConfig? = None"},
-	 .expand = create,
+	 .expand = decode_heads_create,
 	 .golden = tt_golden_create_heads_decode,
 	 .pcc = 0.9999,
 	 .gives = "[Tensor]",
-	 .programs = create_programs},
+	 TT_PROGRAMS(&program)},
 };
 
 const struct tt_op_family tt_family_heads_decode = {"heads_decode", ops, TT_COUNT(ops)};

@@ -7,18 +7,8 @@
  * addresses within a shard.
  */
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/attention/heads.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(HEADS, "num_q_heads")                                                                    \
@@ -170,7 +160,7 @@ static tt_status groups_memory(struct tt_plan *plan, const struct tt_launch *lau
 }
 
 /* Queries, keys or values of every group. */
-static tt_status take(const struct tt_launch *launch, uint32_t which)
+static tt_status groups_take(const struct tt_launch *launch, uint32_t which)
 {
 	uint32_t groups = tt_attr_u32(launch, KV_HEADS), width = tt_attr_u32(launch, WIDTH);
 	uint32_t queries = tt_attr_u32(launch, HEADS) / groups, heads = which ? 1 : queries;
@@ -195,7 +185,7 @@ static tt_status take(const struct tt_launch *launch, uint32_t which)
 static tt_status groups_kernel(struct tt_launch *launch)
 {
 	for (uint32_t i = 0; i < 3; i++)
-		TT_TRY(take(launch, i));
+		TT_TRY(groups_take(launch, i));
 	return TTNN_OK;
 }
 
@@ -262,10 +252,8 @@ static tt_status groups_expand(struct tt_call *call)
 	return TTNN_OK;
 }
 
-static const struct tt_prog *const programs[] = {&program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.create_qkv_heads",
-	 .family = "heads",
 	 .doc = "Queries, keys and values of each head out of fused blocks, in which a head of keys follows its queries.",
 	 .sigs = {"input: Tensor, *, num_heads: int, num_kv_heads: int? = None, "
 		  "transpose_k_heads: bool = True, memory_config: MemoryConfig? = None, "
@@ -274,7 +262,7 @@ static const struct tt_op ops[] = {
 	 .golden = tt_golden_grouped_heads,
 	 .pcc = 0.9999,
 	 .gives = "[Tensor]",
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 };
 
-const struct tt_op_family tt_family_heads_groups = {"heads_groups", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_heads_groups = {"heads", ops, TT_COUNT(ops)};

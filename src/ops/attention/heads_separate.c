@@ -6,19 +6,9 @@
  * The latter takes one shape alone, and twelve columns of cores, which few chips have.
  */
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/attention/heads.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/objects.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(HEADS, "num_q_heads")                                                                    \
@@ -221,7 +211,7 @@ static tt_status separate_memory(struct tt_plan *plan, const struct tt_launch *l
 }
 
 /* Queries, keys or values of every head. */
-static tt_status take(const struct tt_launch *launch, uint32_t which)
+static tt_status separate_take(const struct tt_launch *launch, uint32_t which)
 {
 	uint32_t heads = number(launch, which ? KV_HEADS : HEADS), width = number(launch, WIDTH);
 	struct tt_tensor *in = launch->inputs[which ? KV : Q];
@@ -248,7 +238,7 @@ static tt_status take(const struct tt_launch *launch, uint32_t which)
 static tt_status separate_kernel(struct tt_launch *launch)
 {
 	for (uint32_t i = 0; i < 3; i++)
-		TT_TRY(take(launch, i));
+		TT_TRY(separate_take(launch, i));
 	return TTNN_OK;
 }
 
@@ -273,8 +263,6 @@ static tt_status separate(struct tt_call *call)
 	const struct ttnn_value *list = tt_call_arg(call, "output_tensors");
 	int64_t heads = tt_call_int(call, "num_heads", 0);
 	int64_t kv_heads = tt_call_int(call, "num_kv_heads", heads);
-	struct tt_tensor *out[3];
-	size_t count;
 
 	TT_TRY(tt_need_device(q));
 	TT_TRY(tt_heads_need_rank(&q->spec.padded, 3));
@@ -284,20 +272,14 @@ static tt_status separate(struct tt_call *call)
 		   "input_tensor_q.padded_shape()[3] % num_q_heads == 0",
 		   "Flattened Q hidden dimension %u must be a multiple of Q heads %lld",
 		   q->spec.padded.dim[3], (long long)heads);
-	TT_TRY(tt_call_programs(
-		out, &count, call,
-		&(struct tt_program_args){
-			.prog = &program,
-			TT_INPUTS(q, kv),
-			TT_OUTPUTS(tt_value_item_tensor(list, 0), tt_value_item_tensor(list, 1),
-				   tt_value_item_tensor(list, 2)),
-			TT_BIND(call, schema, [HEADS] = ttnn_v_int(heads),
-				[KV_HEADS] = ttnn_v_int(kv_heads),
-				[WIDTH] = ttnn_v_int(q->spec.padded.dim[3] / heads),
-				[MEMORY] = tt_value_memory_or_like(call, q))}));
-	for (size_t i = 0; i < count; i++)
-		tt_call_return(call, out[i]);
-	return TTNN_OK;
+	return TT_LAUNCH_RETURN(
+		call, &program, TT_INPUTS(q, kv),
+		TT_OUTPUTS(tt_value_item_tensor(list, 0), tt_value_item_tensor(list, 1),
+			   tt_value_item_tensor(list, 2)),
+		TT_BIND(call,
+			schema, [HEADS] = ttnn_v_int(heads), [KV_HEADS] = ttnn_v_int(kv_heads),
+			[WIDTH] = ttnn_v_int(q->spec.padded.dim[3] / heads),
+			[MEMORY] = tt_value_memory_or_like(call, q)));
 }
 
 /* ---- the heads of BERT large ------------------------------------------------------------------------- */
@@ -315,7 +297,7 @@ static struct ttnn_shape concat_shape(const struct tt_launch *launch)
 			BERT_HEADS * BERT_WIDTH);
 }
 
-static tt_status concat_infer(struct tt_launch *launch)
+static tt_status bert_concat_infer(struct tt_launch *launch)
 {
 	struct ttnn_shape shape;
 
@@ -324,7 +306,7 @@ static tt_status concat_infer(struct tt_launch *launch)
 	return tt_infer_one(launch, &shape, launch->inputs[0]->spec.dtype, TTNN_TILE);
 }
 
-static tt_status concat_validate(struct tt_launch *launch)
+static tt_status bert_concat_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	const struct ttnn_tensor_spec *out = &launch->outputs[0]->spec;
@@ -359,7 +341,7 @@ static tt_status concat_validate(struct tt_launch *launch)
 }
 
 /* A column of cores for each row of tiles, a row for each batch, whatever grid was given. */
-static tt_status concat_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status bert_concat_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const ttnn_core_set *cores;
 
@@ -370,7 +352,7 @@ static tt_status concat_memory(struct tt_plan *plan, const struct tt_launch *lau
 				 .page = tt_page_in0(launch)));
 }
 
-static tt_status concat_kernel(struct tt_launch *launch)
+static tt_status bert_concat_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0];
 	const uint32_t *dim = in->spec.shape.dim;
@@ -391,12 +373,12 @@ static const struct tt_prog concat_program = {
 	.device_op = "ConcatenateHeadsDeviceOperation",
 	.prim = "ttnn::prim::concatenate_heads",
 	.attrs = &concat_schema,
-	.infer = concat_infer,
-	.validate = concat_validate,
+	.infer = bert_concat_infer,
+	.validate = bert_concat_validate,
 	TT_FACTORY("ttnn::device_operation::MeshDeviceOperationAdapter<ttnn::experimental::prim::"
 		   "ConcatenateHeadsDeviceOperation>::DirectDescriptorFactory",
-		   concat_memory),
-	TT_KERNEL(concat_kernel),
+		   bert_concat_memory),
+	TT_KERNEL(bert_concat_kernel),
 	.cost = tt_cost_unmodelled_move,
 };
 
@@ -413,20 +395,16 @@ static tt_status concatenate(struct tt_call *call)
 					[CONCAT_MEMORY] = tt_value_memory_or_like(call, in)));
 }
 
-static const struct tt_prog *const programs[] = {&program, NULL};
-static const struct tt_prog *const concat_programs[] = {&concat_program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.concatenate_heads",
-	 .family = "heads_separate",
 	 .doc = "The heads of BERT large beside each other: sixteen, 64 wide, of 384 rows.",
 	 .sigs = {"input_tensor: Tensor, compute_with_storage_grid_size: CoreCoord, *, "
 		  "memory_config: MemoryConfig? = None, output_tensor: Tensor? = None"},
 	 .expand = concatenate,
 	 .golden = tt_golden_concat_bert_heads,
 	 .pcc = 0.9999,
-	 .programs = concat_programs},
+	 TT_PROGRAMS(&concat_program)},
 	{.name = "ttnn.experimental.create_qkv_heads_from_separate_tensors",
-	 .family = "heads_separate",
 	 .doc = "Queries of each head out of blocks, keys and values out of others.",
 	 .sigs = {"input: Tensor, input_kv: Tensor, *, num_heads: int, num_kv_heads: int? = None, "
 		  "transpose_k_heads: bool = True, memory_config: MemoryConfig? = None, "
@@ -435,7 +413,7 @@ static const struct tt_op ops[] = {
 	 .golden = tt_golden_separate_heads,
 	 .pcc = 0.9999,
 	 .gives = "Tensor, Tensor, Tensor",
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 };
 
 const struct tt_op_family tt_family_heads_separate = {"heads_separate", ops, TT_COUNT(ops)};

@@ -2,14 +2,8 @@
  * heads_shards.c: heads out of rows in shards, where each core has the queries of one head of keys, that key and its
  * value side by side. Models what NlpCreateHeadsDeviceOperation of ttnn 0.81 asks of shards, and its factory for them.
  */
-#include "device/device.h"
-#include "device/work_split.h"
 #include "ops/attention/heads.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "tensor/core.h"
-#include "tensor/enums.h"
-#include "tensor/tile.h"
 
 tt_status tt_heads_shard_memory(struct ttnn_memory_config *out, const struct tt_launch *launch,
 				const struct ttnn_memory_config *wanted, uint32_t heads,

@@ -8,20 +8,9 @@
  * kernels walk a block.
  */
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "ops/attention/heads.h"
-#include "ops/creation/creation.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/objects.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(GRID, "compute_with_storage_grid_size", .text = TT_TEXT_FIXED, .fixed = "<xy_pair>")     \
@@ -46,8 +35,8 @@ static uint32_t head_width(const struct tt_launch *launch)
 }
 
 /* The shards of heads of so many rows and columns, on the cores of the input. */
-static tt_status place(struct ttnn_memory_config *out, const struct tt_launch *launch,
-		       uint32_t rows, uint32_t columns)
+static tt_status split_heads_place(struct ttnn_memory_config *out, const struct tt_launch *launch,
+				   uint32_t rows, uint32_t columns)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	const struct ttnn_memory_config *wanted = launch->attrs[MEMORY].memory;
@@ -76,7 +65,7 @@ static tt_status split_heads_infer(struct tt_launch *launch)
 			shape.dim[2] = width;
 			shape.dim[3] = rows;
 		}
-		TT_TRY(place(&memory, launch, shape.dim[2], shape.dim[3]));
+		TT_TRY(split_heads_place(&memory, launch, shape.dim[2], shape.dim[3]));
 		TT_TRY(tt_spec_simple(&launch->specs[i], &shape, in->dtype, TTNN_TILE, &memory));
 	}
 	return TTNN_OK;
@@ -163,7 +152,7 @@ static tt_status heads_split_choose(uint32_t *out, struct tt_launch *launch)
 }
 
 /* Queries, keys or values: the heads of every block, which begin at `start` in it. */
-static tt_status take(const struct tt_launch *launch, uint32_t which, uint32_t groups)
+static tt_status split_heads_take(const struct tt_launch *launch, uint32_t which, uint32_t groups)
 {
 	struct tt_tensor *out = launch->outputs[which], *in = launch->inputs[0];
 	uint32_t width = head_width(launch), row = which == 1 ? 3 : 2, column = which == 1 ? 2 : 3;
@@ -186,7 +175,7 @@ static tt_status split_heads_kernel(struct tt_launch *launch)
 	uint32_t groups = block_count(&launch->inputs[0]->spec);
 
 	for (uint32_t i = 0; i < 3; i++)
-		TT_TRY(take(launch, i, groups));
+		TT_TRY(split_heads_take(launch, i, groups));
 	return TTNN_OK;
 }
 
@@ -207,15 +196,14 @@ static const struct tt_prog program = {
 	.kernel = split_heads_kernel,
 };
 
-static tt_status split(struct tt_call *call)
+static tt_status split_heads_expand(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
 	const struct ttnn_value *list = tt_call_arg(call, "output_tensors");
 	int64_t heads = tt_call_int(call, "num_heads", 16);
-	struct tt_tensor *given[3] = {0}, *out[3];
+	struct tt_tensor *given[3] = {0};
 	struct ttnn_value attrs[schema_count];
 	struct ttnn_core grid;
-	size_t count;
 
 	TT_TRY(tt_need_device(in));
 	TT_TRY(tt_heads_need_rank(&in->spec.padded, 3));
@@ -233,31 +221,21 @@ static tt_status split(struct tt_call *call)
 	attrs[GRID] = (struct ttnn_value){.kind = TTNN_VALUE_CORE, .core = grid};
 	attrs[MEMORY] = tt_value_memory_or_like(call, in);
 	attrs[HEADS] = ttnn_v_int(heads);
-	TT_TRY(tt_call_programs(out, &count, call,
-				&(struct tt_program_args){.prog = &program,
-							  .attrs = attrs,
-							  .inputs = &in,
-							  .input_count = 1,
-							  .outputs = given,
-							  .output_count = 3}));
-	for (int i = 0; i < 3; i++)
-		tt_call_return(call, out[i]);
-	return TTNN_OK;
+	return TT_LAUNCH_RETURN(call, &program, .attrs = attrs, TT_INPUTS(in), .outputs = given,
+				.output_count = 3);
 }
 
-static const struct tt_prog *const programs[] = {&program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.split_query_key_value_and_split_heads",
-	 .family = "heads",
 	 .doc = "Queries, keys (transposed) and values of each head out of fused rows, block by block where they are sharded.",
 	 .sigs = {"input_tensor: Tensor, compute_with_storage_grid_size: CoreCoord, *, "
 		  "memory_config: MemoryConfig? = None, num_heads: int = 16, output_tensors: any? = "
 		  "None"},
-	 .expand = split,
+	 .expand = split_heads_expand,
 	 .golden = tt_golden_split_heads,
 	 .pcc = 0.9999,
 	 .gives = "[Tensor]",
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 };
 
-const struct tt_op_family tt_family_heads_split = {"heads_split", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_heads_split = {"heads", ops, TT_COUNT(ops)};

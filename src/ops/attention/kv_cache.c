@@ -12,17 +12,8 @@
 #include <string.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "ops/compute.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 tt_status tt_cache_infer(struct tt_launch *launch)
 {
@@ -43,8 +34,7 @@ tt_status tt_cache_positions(const int32_t **out, const struct tt_launch *launch
 	if (list->kind != TTNN_VALUE_LIST || !list->count)
 		return TTNN_OK;
 	numbers = tt_arena_calloc(launch->arena, list->count, sizeof(*numbers));
-	if (!numbers)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(numbers);
 	for (uint32_t i = 0; i < list->count; i++)
 		numbers[i] = (int32_t)list->items[i].integer;
 	*out = numbers;
@@ -55,14 +45,11 @@ tt_status tt_cache_positions(const int32_t **out, const struct tt_launch *launch
 tt_status tt_cache_launch(struct tt_call *call, const struct tt_program_args *args)
 {
 	struct tt_program_args with = *args;
-	struct tt_tensor *out;
 
 	with.outputs = args->inputs;
 	with.output_count = 1;
 	with.in_place = true;
-	TT_TRY(tt_call_program(&out, call, &with));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_launch_return(call, &with);
 }
 
 /* The same bytes as blocks of another shape; the cache itself where that is what it has. */
@@ -323,37 +310,36 @@ static tt_status change(struct tt_call *call, enum kind kind)
 							       .input_count = INPUTS});
 }
 
-static tt_status update(struct tt_call *call)
+static tt_status kv_cache_update(struct tt_call *call)
 {
 	return change(call, UPDATE);
 }
 
-static tt_status fill(struct tt_call *call)
+static tt_status kv_cache_fill(struct tt_call *call)
 {
 	return change(call, FILL);
 }
 
-static const struct tt_prog *const programs[] = {&program, NULL};
 #define OP(called, what, sig, function, truth)                                                     \
 	{                                                                                          \
-		.name = called, .family = "kv_cache", .doc = what, .sigs = {sig},                  \
-		.expand = function, .golden = truth, .pcc = 0.9999, .programs = programs           \
+		.name = called, .doc = what, .sigs = {sig}, .expand = function, .golden = truth,   \
+		.pcc = 0.9999, TT_PROGRAMS(&program)                                               \
 	}
 static const struct tt_op ops[] = {
 	OP("ttnn.fill_cache", "The first tokens of one user go into the cache.",
 	   "cache_tensor: Tensor, input_tensor: Tensor, batch_idx: int, *, update_idx: int = 0",
-	   fill, tt_golden_fill_cache),
+	   kv_cache_fill, tt_golden_fill_cache),
 	OP("ttnn.kv_cache.fill_cache_for_user_", "The first tokens of one user go into the cache.",
-	   "cache: Tensor, input: Tensor, batch_index: int, *, update_idx: int = 0", fill,
+	   "cache: Tensor, input: Tensor, batch_index: int, *, update_idx: int = 0", kv_cache_fill,
 	   tt_golden_fill_cache),
 	OP("ttnn.kv_cache.update_cache_for_token_", "One token of every user goes into the cache.",
 	   "cache: Tensor, input: Tensor, update_index: int, batch_offset: int = 0, "
 	   "compute_kernel_config: ComputeConfig? = None",
-	   update, tt_golden_update_cache),
+	   kv_cache_update, tt_golden_update_cache),
 	OP("ttnn.update_cache", "One token of every user goes into the cache.",
 	   "cache: Tensor, input: Tensor, update_idx: int, *, batch_offset: int = 0, "
 	   "compute_kernel_config: ComputeConfig? = None",
-	   update, tt_golden_update_cache),
+	   kv_cache_update, tt_golden_update_cache),
 };
 
 const struct tt_op_family tt_family_kv_cache = {"kv_cache", ops, TT_COUNT(ops)};

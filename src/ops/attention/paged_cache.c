@@ -11,21 +11,10 @@
  * (PagedRowMajorFusedUpdateCacheProgramFactory).
  */
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "ops/attention/kv_cache.h"
 #include "ops/compute.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
 #include "tensor/text.h"
-#include "tensor/tile.h"
 
 /* ---- one token of every user ------------------------------------------------------------------------- */
 
@@ -544,7 +533,7 @@ static void token_attrs(struct ttnn_value attrs[schema_count], struct tt_call *c
 		tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
 }
 
-static tt_status update(struct tt_call *call)
+static tt_status paged_cache_update(struct tt_call *call)
 {
 	struct tt_tensor *const inputs[INPUTS] = {
 		[CACHE] = tt_call_tensor(call, "cache_tensor"),
@@ -573,24 +562,14 @@ static tt_status update_both(struct tt_call *call)
 	};
 	struct tt_tensor *const caches[] = {inputs[CACHE], inputs[CACHE2]};
 	struct ttnn_value attrs[schema_count];
-	struct tt_tensor *out[2];
-	size_t count;
 
 	token_attrs(attrs, call);
-	TT_TRY(tt_call_programs(out, &count, call,
-				&(struct tt_program_args){.prog = &both_program,
-							  .attrs = attrs,
-							  .inputs = inputs,
-							  .input_count = INPUTS,
-							  .outputs = caches,
-							  .output_count = 2,
-							  .in_place = true}));
-	tt_call_return(call, out[0]);
-	tt_call_return(call, out[1]);
-	return TTNN_OK;
+	return TT_LAUNCH_RETURN(call, &both_program, .attrs = attrs, .inputs = inputs,
+				.input_count = INPUTS, .outputs = caches, .output_count = 2,
+				.in_place = true);
 }
 
-static tt_status fill(struct tt_call *call)
+static tt_status paged_cache_fill(struct tt_call *call)
 {
 	struct tt_tensor *const inputs[FILL_INPUTS] = {
 		tt_call_tensor(call, "cache_tensor"), tt_call_tensor(call, "input_tensor"),
@@ -616,17 +595,15 @@ static tt_status fill(struct tt_call *call)
 	"= None, mesh_coords: any? = None"
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.paged_fill_cache",
-	 .family = "paged_cache",
 	 .doc = "The first tokens of one user go into the blocks that the table gives it.",
 	 .sigs = {"cache_tensor: Tensor, input_tensor: Tensor, page_table: Tensor, *, "
 		  "batch_idx_tensor: Tensor? = None, batch_idx: int = 0, compute_kernel_config: "
 		  "ComputeConfig? = None, mesh_coords: any? = None, block_size: int? = None, "
 		  "cache_position_modulo: int? = None, valid_seq_len_tensor: Tensor? = None"},
-	 .expand = fill,
+	 .expand = paged_cache_fill,
 	 .golden = tt_golden_paged_fill,
 	 .pcc = 0.9999},
 	{.name = "ttnn.experimental.paged_fused_update_cache",
-	 .family = "paged_cache",
 	 .doc = "One token of every user goes into two caches, of keys and of values.",
 	 .sigs = {"cache_tensor1: Tensor, input_tensor1: Tensor, cache_tensor2: Tensor, "
 		  "input_tensor2: Tensor, *, " POSITIONS_SIG},
@@ -635,12 +612,11 @@ static const struct tt_op ops[] = {
 	 .pcc = 0.9999,
 	 .gives = "[Tensor]"},
 	{.name = "ttnn.experimental.paged_update_cache",
-	 .family = "paged_cache",
 	 .doc = "One token of every user goes into the cache, at positions of their own.",
 	 .sigs = {"cache_tensor: Tensor, input_tensor: Tensor, *, " POSITIONS_SIG
 		  ", block_size: int? = None, num_kv_heads: int? = None, cache_position_modulo: "
 		  "int? = None"},
-	 .expand = update,
+	 .expand = paged_cache_update,
 	 .golden = tt_golden_paged_update,
 	 .pcc = 0.9999},
 };

@@ -6,12 +6,8 @@
  * refusals, memory, cores.
  */
 #include "backend/backend.h"
-#include "device/device.h"
 #include "ops/attention/kv_cache.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
 
 #define ATTRS(X)                                                                                   \
 	X(SUBGRID, "sub_core_grids", .text = TT_TEXT_FIXED, .fixed = "<CoreRangeSet>")             \
@@ -99,7 +95,6 @@ static tt_status plus_one_expand(struct tt_call *call)
 
 static const struct tt_op ops[] = {
 	{.name = "ttnn.plus_one",
-	 .family = "kv_cache",
 	 .doc = "Counts every entry up by one, in place.",
 	 .sigs = {"input_tensor: Tensor, sub_core_grids: CoreRangeSet? = None, "
 		  "skip_negative_entries: bool = False"},

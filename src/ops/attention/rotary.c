@@ -10,16 +10,8 @@
 #include "ops/attention/rotary.h"
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "ops/compute.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /* A row of tiles for each core, or shards where they are. */
 tt_status tt_rotary_cores(const ttnn_core_set **out, const struct tt_launch *launch)
@@ -99,11 +91,7 @@ static tt_status rotary_rows(struct tt_plan *plan, const struct tt_launch *launc
 /* The input in the shape of the output, with zeros where it was padding. */
 static tt_status filled_up(struct tt_tensor **out, struct tt_tensor *in, struct tt_tensor *like)
 {
-	struct ttnn_spec_args args = {.shape = like->spec.shape, .dtype = TTNN_FLOAT32};
-	struct ttnn_tensor_spec spec;
-
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(out, &spec));
+	TT_TRY(tt_scratch_f32(out, &like->spec.shape));
 	return tt_move_part(*out, in, &(struct tt_move_block){.extent = in->spec.shape.dim});
 }
 
@@ -111,22 +99,18 @@ static tt_status filled_up(struct tt_tensor **out, struct tt_tensor *in, struct 
 static tt_status rotary_kernel(struct tt_launch *launch)
 {
 	bool one = tt_value_given(&launch->attrs[TOKEN]);
-	struct tt_tensor *in = launch->inputs[IN], *filled = NULL;
-	tt_status status = TTNN_OK;
+	struct tt_tensor *in = launch->inputs[IN];
 
 	if (!ttnn_shape_equal(&in->spec.shape, &launch->outputs[0]->spec.shape))
-		status = filled_up(&filled, in, launch->outputs[0]);
-	if (status == TTNN_OK)
-		status = tt_backend_get()->rotary(&(struct tt_rotary_job){
-			.out = launch->outputs[0],
-			.in = filled ? filled : in,
-			.cos = launch->inputs[COS],
-			.sin = launch->inputs[SIN],
-			.kind = TT_ROTARY_HALVES,
-			.start = one ? (uint32_t)launch->attrs[TOKEN].integer : 0,
-			.same_row = one});
-	ttnn_tensor_unref(filled);
-	return status;
+		TT_TRY(filled_up(&in, in, launch->outputs[0]));
+	return tt_backend_get()->rotary(
+		&(struct tt_rotary_job){.out = launch->outputs[0],
+					.in = in,
+					.cos = launch->inputs[COS],
+					.sin = launch->inputs[SIN],
+					.kind = TT_ROTARY_HALVES,
+					.start = one ? (uint32_t)launch->attrs[TOKEN].integer : 0,
+					.same_row = one});
 }
 
 static const struct tt_prog program = {
@@ -258,27 +242,17 @@ static tt_status half_rows(struct tt_plan *plan, const struct tt_launch *launch)
 /* x × 0 + turned(x) × 1. */
 static tt_status half_kernel(struct tt_launch *launch)
 {
-	struct tt_tensor *in = launch->inputs[0], *factors[2] = {NULL, NULL};
-	struct ttnn_spec_args args = {.shape = TT_SHAPE(tt_shape_last(&in->spec.shape, 1)),
-				      .dtype = TTNN_FLOAT32};
-	struct ttnn_tensor_spec spec;
-	tt_status status = ttnn_tensor_spec_make(&spec, &args);
+	struct tt_tensor *in = launch->inputs[0], *factors[2];
 
-	for (int i = 0; i < 2 && status == TTNN_OK; i++) {
-		status = ttnn_tensor_new(&factors[i], &spec);
-		if (status == TTNN_OK)
-			status = tt_backend_get()->fill(factors[i], i, TT_FILL_ALL);
+	for (int i = 0; i < 2; i++) {
+		TT_TRY(tt_scratch_f32(&factors[i], &TT_SHAPE(tt_shape_last(&in->spec.shape, 1))));
+		TT_TRY(tt_backend_get()->fill(factors[i], i, TT_FILL_ALL));
 	}
-	if (status == TTNN_OK)
-		status =
-			tt_backend_get()->rotary(&(struct tt_rotary_job){.out = launch->outputs[0],
-									 .in = in,
-									 .cos = factors[0],
-									 .sin = factors[1],
-									 .kind = TT_ROTARY_HALVES});
-	ttnn_tensor_unref(factors[0]);
-	ttnn_tensor_unref(factors[1]);
-	return status;
+	return tt_backend_get()->rotary(&(struct tt_rotary_job){.out = launch->outputs[0],
+								.in = in,
+								.cos = factors[0],
+								.sin = factors[1],
+								.kind = TT_ROTARY_HALVES});
 }
 
 static const struct tt_prog half_program = {
@@ -294,13 +268,9 @@ static const struct tt_prog half_program = {
 
 /* ---- operations --------------------------------------------------------------------------------------- */
 
-static tt_status launch(struct tt_call *call, const struct tt_program_args *args)
+static tt_status rotary_launch(struct tt_call *call, const struct tt_program_args *args)
 {
-	struct tt_tensor *out;
-
-	TT_TRY(tt_call_program(&out, call, args));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_launch_return(call, args);
 }
 
 static tt_status check_table(const struct ttnn_tensor_spec *table, const struct ttnn_shape *in,
@@ -334,7 +304,7 @@ static tt_status check_table(const struct ttnn_tensor_spec *table, const struct 
  * Widths are one tile, which goes by a matrix, or pairs of tiles, as halves must be whole tiles.
  * Tables are as wide as the input and no shorter.
  */
-static tt_status check(const struct tt_call *call, struct tt_tensor *const inputs[INPUTS])
+static tt_status rotary_check(const struct tt_call *call, struct tt_tensor *const inputs[INPUTS])
 {
 	const struct ttnn_shape *in = &inputs[IN]->spec.padded;
 	uint32_t width = tt_shape_last(in, 1), length = tt_shape_last(in, 2);
@@ -363,14 +333,14 @@ static tt_status check(const struct tt_call *call, struct tt_tensor *const input
 static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = true};
 
 /* Rows are tilized first, tables too, each by an operation that recordings show. */
-static tt_status embed(struct tt_call *call)
+static tt_status rotary_embed(struct tt_call *call)
 {
 	struct tt_tensor *inputs[INPUTS] = {tt_call_tensor(call, "input_tensor"),
 					    tt_call_tensor(call, "cos_cache"),
 					    tt_call_tensor(call, "sin_cache")};
 	struct ttnn_value attrs[schema_count];
 
-	TT_TRY(check(call, inputs));
+	TT_TRY(rotary_check(call, inputs));
 	for (int i = 0; i < INPUTS; i++)
 		if (inputs[i]->spec.layout != TTNN_TILE) {
 			const struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(inputs[i])}};
@@ -386,10 +356,10 @@ static tt_status embed(struct tt_call *call)
 	attrs[MEMORY] = tt_value_memory_or_like(call, inputs[IN]);
 	attrs[COMPUTE] =
 		tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
-	return launch(call, &(struct tt_program_args){.prog = &program,
-						      .attrs = attrs,
-						      .inputs = inputs,
-						      .input_count = INPUTS});
+	return rotary_launch(call, &(struct tt_program_args){.prog = &program,
+							     .attrs = attrs,
+							     .inputs = inputs,
+							     .input_count = INPUTS});
 }
 
 static tt_status embed_hf(struct tt_call *call)
@@ -403,10 +373,10 @@ static tt_status embed_hf(struct tt_call *call)
 	attrs[HF_MEMORY] = tt_value_memory_or_like(call, inputs[IN]);
 	attrs[HF_COMPUTE] =
 		tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
-	return launch(call, &(struct tt_program_args){.prog = &hf_program,
-						      .attrs = attrs,
-						      .inputs = inputs,
-						      .input_count = INPUTS});
+	return rotary_launch(call, &(struct tt_program_args){.prog = &hf_program,
+							     .attrs = attrs,
+							     .inputs = inputs,
+							     .input_count = INPUTS});
 }
 
 static tt_status rotate_half(struct tt_call *call)
@@ -419,31 +389,26 @@ static tt_status rotate_half(struct tt_call *call)
 		   "input_tensor.padded_shape()[-1] % (TILE_WIDTH * 2) == 0",
 		   "Input X dimension (%u) must be divisible by 64 for tiling.", width);
 	attr = tt_value_memory_or_like(call, in);
-	return launch(call, &(struct tt_program_args){.prog = &half_program,
-						      .attrs = &attr,
-						      .inputs = &in,
-						      .input_count = 1});
+	return rotary_launch(call, &(struct tt_program_args){.prog = &half_program,
+							     .attrs = &attr,
+							     .inputs = &in,
+							     .input_count = 1});
 }
 
 #define TABLES "input_tensor: Tensor, cos_cache: Tensor, sin_cache: Tensor, "
 #define TAIL "memory_config: MemoryConfig? = None, compute_kernel_config: ComputeConfig? = None"
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.rotary_embedding",
-	 .family = "rotary",
 	 .doc = "Rows turned by the angles of their positions, half against half.",
 	 .sigs = {TABLES "token_index: int? = None, *, " TAIL},
-	 .expand = embed,
-	 .golden = tt_golden_rotary,
-	 .pcc = 0.999},
+	 .expand = rotary_embed,
+	 .golden = tt_golden_rotary},
 	{.name = "ttnn.experimental.rotary_embedding_hf",
-	 .family = "rotary",
 	 .doc = "The same with tables for the tokens at hand, or for each user.",
 	 .sigs = {TABLES "*, is_decode_mode: bool = False, " TAIL},
 	 .expand = embed_hf,
-	 .golden = tt_golden_rotary,
-	 .pcc = 0.999},
+	 .golden = tt_golden_rotary},
 	{.name = "ttnn.experimental.rotate_half",
-	 .family = "rotary",
 	 .doc = "The second half of each row, negated, before the first.",
 	 .sigs = {"input: Tensor, *, memory_config: MemoryConfig? = None"},
 	 .expand = rotate_half,

@@ -10,17 +10,9 @@
  * tables, which the caller gathered.
  */
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/attention/rotary.h"
 #include "ops/compute.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /* A buffer that is a tensor's shard. */
 static struct tt_buffer_row in_shard(uint32_t index, const char *name, struct tt_tensor *tensor)
@@ -110,22 +102,16 @@ static tt_status turn_by(struct tt_rotary_job *job)
 {
 	struct tt_tensor *all = job->matrix;
 	uint32_t size = tt_shape_last(&all->spec.shape, 1), extent[TTNN_MAX_RANK];
-	struct ttnn_spec_args args = {.shape = all->spec.shape, .dtype = TTNN_FLOAT32};
-	struct ttnn_tensor_spec spec;
-	tt_status status;
+	struct ttnn_shape shape = all->spec.shape;
 
 	job->kind = TT_ROTARY_MATRIX;
 	if (tt_shape_last(&all->spec.shape, 2) <= size)
 		return tt_backend_get()->rotary(job);
-	for (uint32_t i = 0; i < args.shape.rank; i++)
-		extent[i] = args.shape.dim[i] = i + 2 < args.shape.rank ? 1 : size;
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(&job->matrix, &spec));
-	status = tt_move_part(job->matrix, all, &(struct tt_move_block){.extent = extent});
-	if (status == TTNN_OK)
-		status = tt_backend_get()->rotary(job);
-	ttnn_tensor_unref(job->matrix);
-	return status;
+	for (uint32_t i = 0; i < shape.rank; i++)
+		extent[i] = shape.dim[i] = i + 2 < shape.rank ? 1 : size;
+	TT_TRY(tt_scratch_f32(&job->matrix, &shape));
+	TT_TRY(tt_move_part(job->matrix, all, &(struct tt_move_block){.extent = extent}));
+	return tt_backend_get()->rotary(job);
 }
 
 /* While decoding every head of a user has the user's position: the first row of its tables. */
@@ -302,49 +288,40 @@ static tt_status fused_rows(struct tt_plan *plan, const struct tt_launch *launch
 static tt_status table_part(struct tt_tensor **out, struct tt_tensor *table, uint32_t from,
 			    uint32_t users)
 {
-	struct ttnn_spec_args args = {.dtype = TTNN_FLOAT32};
-	const struct ttnn_shape *shape = &table->spec.shape;
+	struct ttnn_shape shape = table->spec.shape;
 	int64_t start[TTNN_MAX_RANK] = {0};
-	struct ttnn_tensor_spec spec;
 
-	args.shape = *shape;
-	args.shape.dim[1] = users;
+	shape.dim[1] = users;
 	start[1] = from;
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(out, &spec));
+	TT_TRY(tt_scratch_f32(out, &shape));
 	return tt_move_part(*out, table,
-			    &(struct tt_move_block){.extent = args.shape.dim, .in_start = start});
+			    &(struct tt_move_block){.extent = shape.dim, .in_start = start});
 }
 
 /*
  * Queries or keys with their part of the tables: the first users' rows are the queries', the
  * next ones' the keys'.
  */
-static tt_status turn(struct tt_launch *launch, int which)
+static tt_status llama_turn(struct tt_launch *launch, int which)
 {
 	uint32_t users = launch->inputs[which]->spec.shape.dim[1];
 	uint32_t from = which == K ? launch->inputs[Q]->spec.shape.dim[1] : 0;
-	struct tt_tensor *cos = NULL, *sin = NULL;
-	tt_status status = table_part(&cos, launch->inputs[FUSED_COS], from, users);
+	struct tt_tensor *cos, *sin;
 
-	if (status == TTNN_OK)
-		status = table_part(&sin, launch->inputs[FUSED_SIN], from, users);
-	if (status == TTNN_OK)
-		status = turn_by(&(struct tt_rotary_job){.out = launch->outputs[which],
-							 .in = launch->inputs[which],
-							 .cos = cos,
-							 .sin = sin,
-							 .matrix = launch->inputs[FUSED_MATRIX],
-							 .same_row = true});
-	ttnn_tensor_unref(cos);
-	ttnn_tensor_unref(sin);
-	return status;
+	TT_TRY(table_part(&cos, launch->inputs[FUSED_COS], from, users));
+	TT_TRY(table_part(&sin, launch->inputs[FUSED_SIN], from, users));
+	return turn_by(&(struct tt_rotary_job){.out = launch->outputs[which],
+					       .in = launch->inputs[which],
+					       .cos = cos,
+					       .sin = sin,
+					       .matrix = launch->inputs[FUSED_MATRIX],
+					       .same_row = true});
 }
 
 static tt_status fused_kernel(struct tt_launch *launch)
 {
-	TT_TRY(turn(launch, Q));
-	return turn(launch, K);
+	TT_TRY(llama_turn(launch, Q));
+	return llama_turn(launch, K);
 }
 
 static const struct tt_prog fused_program = {
@@ -364,7 +341,7 @@ static const struct tt_prog fused_program = {
 
 static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = true};
 
-static tt_status embed(struct tt_call *call)
+static tt_status llama_embed(struct tt_call *call)
 {
 	struct tt_tensor *const inputs[INPUTS] = {
 		tt_call_tensor(call, "input_tensor"), tt_call_tensor(call, "cos_cache"),
@@ -386,8 +363,6 @@ static tt_status embed_both(struct tt_call *call)
 		tt_call_tensor(call, "cos_cache"), tt_call_tensor(call, "sin_cache"),
 		tt_call_tensor(call, "trans_mat")};
 	struct ttnn_value attrs[fused_schema_count];
-	struct tt_tensor *out[2];
-	size_t count;
 
 	for (int i = 0; i < 2; i++)
 		attrs[i] = ttnn_v_memory(&inputs[Q + i]->spec.memory);
@@ -395,34 +370,24 @@ static tt_status embed_both(struct tt_call *call)
 		tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
 	attrs[FUSED_ROWS] = ttnn_v_bool(inputs[Q]->spec.layout == TTNN_ROW_MAJOR &&
 					inputs[K]->spec.layout == TTNN_ROW_MAJOR);
-	TT_TRY(tt_call_programs(out, &count, call,
-				&(struct tt_program_args){.prog = &fused_program,
-							  .attrs = attrs,
-							  .inputs = inputs,
-							  .input_count = FUSED_INPUTS}));
-	tt_call_return(call, out[0]);
-	tt_call_return(call, out[1]);
-	return TTNN_OK;
+	return TT_LAUNCH_RETURN(call, &fused_program, .attrs = attrs, .inputs = inputs,
+				.input_count = FUSED_INPUTS);
 }
 
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.rotary_embedding_llama",
-	 .family = "rotary_llama",
 	 .doc = "Rows turned by the angles of their positions, pair by pair.",
 	 .sigs = {"input_tensor: Tensor, cos_cache: Tensor, sin_cache: Tensor, trans_mat: Tensor, "
 		  "*, is_decode_mode: bool = False, memory_config: MemoryConfig? = None, "
 		  "compute_kernel_config: ComputeConfig? = None"},
-	 .expand = embed,
-	 .golden = tt_golden_rotary_llama,
-	 .pcc = 0.999},
+	 .expand = llama_embed,
+	 .golden = tt_golden_rotary_llama},
 	{.name = "ttnn.experimental.rotary_embedding_llama_fused_qk",
-	 .family = "rotary_llama",
 	 .doc = "The same for the queries and keys of each user at once.",
 	 .sigs = {"q_input_tensor: Tensor, k_input_tensor: Tensor, cos_cache: Tensor, sin_cache: "
 		  "Tensor, trans_mat: Tensor, *, compute_kernel_config: ComputeConfig? = None"},
 	 .expand = embed_both,
 	 .golden = tt_golden_rotary_fused,
-	 .pcc = 0.999,
 	 .gives = "[Tensor]"},
 };
 

@@ -13,17 +13,9 @@
 #include <string.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden.h"
 #include "ops/collective/collective.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
 
 enum kind { GATHER, REDUCE_SCATTER, ALL_REDUCE, BROADCAST, SEND, PARTITION };
 
@@ -88,7 +80,7 @@ int64_t tt_group_axis(const struct ttnn_value *value)
 
 /* ---- the program --------------------------------------------------------------------------------------- */
 
-/* What a launch is told beside its attributes. */
+/* What a launch gets beside its attributes. */
 struct request {
 	enum kind kind;
 	bool given; /* the output */
@@ -138,7 +130,6 @@ static tt_status collective_infer(struct tt_launch *launch)
 	}
 	if (kinds[kind].grows)
 		shape.dim[dim] *= size;
-	launch->output_count = 1;
 	if (kind != SEND)
 		TT_TRY(tt_check_given(launch, 0, &shape));
 	else if (launch->outputs[0])
@@ -323,9 +314,9 @@ tt_status tt_group_place(struct ttnn_value *out, const struct tt_call *call, con
 }
 
 /* Attributes of all kinds; those that a kind has no use for stay empty. */
-static tt_status run(struct tt_call *call, enum kind kind)
+static tt_status collective_run(struct tt_call *call, enum kind kind)
 {
-	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *out,
+	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"),
 			 *given = tt_call_tensor(call, "output_tensor");
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
 	struct ttnn_value attrs[ATTRS] = {[AXIS] = *tt_call_arg(call, "cluster_axis")};
@@ -349,21 +340,13 @@ static tt_status run(struct tt_call *call, enum kind kind)
 		tt_call_return(call, ttnn_tensor_ref(given));
 		return TTNN_OK;
 	}
-	TT_TRY(tt_call_program(&out, call,
-			       &(struct tt_program_args){.prog = &programs[kind],
-							 .attrs = attrs,
-							 .inputs = &in,
-							 .input_count = 1,
-							 .outputs = &given,
-							 .output_count = 1,
-							 .extra = &request}));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return TT_LAUNCH_RETURN(call, &programs[kind], .attrs = attrs, TT_INPUTS(in),
+				TT_OUTPUTS(given), .extra = &request);
 }
 
 static tt_status collective_expand(struct tt_call *call)
 {
-	return run(call, *(const enum kind *)call->entry->op->row);
+	return collective_run(call, *(const enum kind *)call->entry->op->row);
 }
 
 /* ---- what the first chip should have -------------------------------------------------------------------------- */
@@ -420,8 +403,7 @@ static tt_status collective_golden(struct tt_golden *golden)
 		TT_TRY(ttnn_tensor_shard(&shard, in, group.chips[i]));
 		member = tt_golden_read(golden, shard);
 		ttnn_tensor_unref(shard);
-		if (!member)
-			return tt_fail_nomem();
+		TT_NEED_MEMORY(member);
 		TT_TRY(golden_add(out, member, dim, 0,
 				  kind == GATHER ? i * member->shape.dim[dim] : 0));
 	}
@@ -440,8 +422,8 @@ static tt_status collective_golden(struct tt_golden *golden)
 
 #define ROW(name_, kind_, doc_, ...)                                                               \
 	{                                                                                          \
-		.name = "ttnn." name_, .family = "collective", .doc = doc_, .sigs = {__VA_ARGS__}, \
-		.expand = collective_expand, .golden = collective_golden, .pcc = 0.999,            \
+		.name = "ttnn." name_, .doc = doc_, .sigs = {__VA_ARGS__},                         \
+		.expand = collective_expand, .golden = collective_golden,                          \
 		.row = &(const enum kind){kind_},                                                  \
 	}
 

@@ -9,16 +9,9 @@
 #include <math.h>
 
 #include "backend/backend.h"
-#include "device/devtensor.h"
 #include "golden/golden_collective.h"
 #include "ops/collective/collective.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
 
 #define ATTRS(X)                                                                                   \
 	X(AXIS, "cluster_axis")                                                                    \
@@ -90,8 +83,7 @@ static tt_status read_chip(double **out, const struct tt_launch *launch, size_t 
 	tt_status status;
 
 	*out = tt_arena_alloc(launch->arena, (count + 1) * sizeof(**out));
-	if (!*out)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(*out);
 	TT_TRY(tt_tensor_resident(&in, launch->inputs[input], chip, TT_BUFFER_READ));
 	status = tt_tensor_numbers(*out, count, in);
 	ttnn_tensor_unref(in);
@@ -386,8 +378,7 @@ static tt_status combine_kernel(struct tt_launch *launch)
 		float *out = new_values(launch, 0);
 		struct tt_group group;
 
-		if (!out)
-			return tt_fail_nomem();
+		TT_NEED_MEMORY(out);
 		tt_group_find(&group, launch->device, axis, chip);
 		for (uint32_t i = 0; i < group.count; i++) {
 			double *in[3];
@@ -477,8 +468,7 @@ static tt_status write_state(const struct tt_launch *launch, double *const *stat
 		uint64_t count = tt_shape_count(&launch->inputs[which]->spec.shape);
 		float *out = new_values(launch, which);
 
-		if (!out)
-			return tt_fail_nomem();
+		TT_NEED_MEMORY(out);
 		for (uint64_t i = 0; state && i < count; i++) {
 			uint64_t core = i % wide / l->memory.shard.width;
 			uint64_t sum = i / wide * narrow + core * s->memory.shard.width;
@@ -558,15 +548,15 @@ static const struct exchange root_row = {&root_program,
 					 "",
 					 false};
 
-/* The row names the tensors; the other arguments are told by name. */
+/* The row names the tensors; the other arguments are found by name. */
 static tt_status exchange_expand(struct tt_call *call)
 {
 	static const struct ttnn_memory_config plain = {.buffer = TTNN_DRAM};
 	const struct exchange *row = call->entry->op->row;
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
-	struct tt_tensor *in[3] = {NULL}, *given[3] = {NULL}, *out[TT_OUTPUTS_MAX];
+	struct tt_tensor *in[3] = {NULL}, *given[3] = {NULL};
 	struct ttnn_value root;
-	size_t inputs = 0, count;
+	size_t inputs = 0;
 
 	for (; inputs < 3 && row->tensors[inputs]; inputs++) {
 		in[inputs] = tt_call_tensor(call, row->tensors[inputs]);
@@ -580,30 +570,21 @@ static tt_status exchange_expand(struct tt_call *call)
 	TT_TRY(tt_group_place(&root, call, "root_coord"));
 	if (!memory)
 		memory = row->dram ? &plain : &in[0]->spec.memory;
-	TT_TRY(tt_call_programs(
-		out, &count, call,
-		&(struct tt_program_args){
-			.prog = row->program,
-			.inputs = in,
-			.input_count = inputs,
-			.outputs = given,
-			.output_count = 3,
-			TT_BIND(call, schema, [AXIS] = *tt_call_arg(call, "cluster_axis"),
-				[MEMORY] = ttnn_v_memory(memory),
-				[ALONG] = ttnn_v_int(tt_call_int(call, row->along, 1)),
-				[REDUCED] = ttnn_v_bool(tt_call_bool(call, "local_reduce", false)),
-				[ROOT] = root,
-				[SCALE] = ttnn_v_real(tt_call_real(call, "scale_fp32", 1)))}));
-	for (size_t i = 0; i < count; i++)
-		tt_call_return(call, out[i]);
-	return TTNN_OK;
+	return TT_LAUNCH_RETURN(
+		call, row->program, .inputs = in, .input_count = inputs, .outputs = given,
+		.output_count = 3,
+		TT_BIND(call, schema, [AXIS] = *tt_call_arg(call, "cluster_axis"),
+			[MEMORY] = ttnn_v_memory(memory),
+			[ALONG] = ttnn_v_int(tt_call_int(call, row->along, 1)),
+			[REDUCED] = ttnn_v_bool(tt_call_bool(call, "local_reduce", false)),
+			[ROOT] = root, [SCALE] = ttnn_v_real(tt_call_real(call, "scale_fp32", 1))));
 }
 
 #define LINKS "num_links: int? = None, topology: enum? = None"
 #define PLACE "subdevice_id: SubDeviceId? = None, memory_config: MemoryConfig? = None"
 #define ROW(name_, row_, golden_, doc_, sig_)                                                      \
-	.name = "ttnn." name_, .family = "exchange", .doc = doc_, .sigs = {sig_},                  \
-	.expand = exchange_expand, .golden = golden_, .pcc = 0.999, .row = &(row_)
+	.name = "ttnn." name_, .doc = doc_, .sigs = {sig_}, .expand = exchange_expand,             \
+	.golden = golden_, .row = &(row_)
 
 static const struct tt_op ops[] = {
 	{ROW("all_broadcast", broadcast_row, tt_golden_all_broadcast,

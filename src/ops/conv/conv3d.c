@@ -5,24 +5,11 @@
  */
 #include <string.h>
 
-#include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/generation.h"
 #include "golden/golden_window.h"
 #include "ops/compute.h"
 #include "ops/conv/conv.h"
 #include "ops/conv/conv3d.h"
-#include "ops/cost.h"
-#include "ops/creation/creation.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 #define L1_FOR_CODE (200u * 1024)  /* left free beside circular buffers */
 #define L1_FOR_IMAGE (500u * 1024) /* at most, of what windows see */
@@ -119,7 +106,6 @@ static tt_status conv3d_infer(struct tt_launch *launch)
 		 (uint32_t)(v->size[2] + 2 * v->out_pad[1]), (uint32_t)v->out_channels}};
 	padded = args.shape;
 	padded.dim[4] = (uint32_t)tt_align_to(v->out_channels, TT_TILE);
-	launch->output_count = 1;
 	return tt_tensor_spec_padded(&launch->specs[0], &args, &padded);
 }
 
@@ -775,10 +761,8 @@ static tt_status expand_prepare(struct tt_call *call)
 	return tt_call_give(call, tt_conv3d_prepare(&out, call, &prep), &out);
 }
 
-static const struct tt_prog *const programs[] = {&program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.conv3d",
-	 .family = "conv3d",
 	 .doc = "Convolves volumes, channels last, with kernels.",
 	 .sigs = {"*, input_tensor: Tensor, weight_tensor: Tensor, device: Device? = None, "
 		  "bias_tensor: Tensor? = None, config: any ? = None, dtype: DataType, "
@@ -790,16 +774,13 @@ static const struct tt_op ops[] = {
 		  "= 0, output_pad_w: size = 0, weight_lo_tensor: Tensor? = None"},
 	 .expand = conv3d_expand,
 	 .golden = tt_golden_conv3d,
-	 .pcc = 0.999,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 	{.name = "ttnn.experimental.prepare_conv3d_weights",
-	 .family = "conv3d",
 	 .doc = "Weights as convolutions of volumes read them, so that they need not do it again.",
 	 .sigs = {"*, weight_tensor: Tensor, groups: size = 1, C_in_block: size = 0, alignment: size "
 		  "= 32, device: Device? = None"},
 	 .expand = expand_prepare,
-	 .golden = tt_golden_conv3d_weights,
-	 .pcc = 0.999},
+	 .golden = tt_golden_conv3d_weights},
 };
 
 const struct tt_op_family tt_family_conv3d = {"conv3d", ops, TT_COUNT(ops)};

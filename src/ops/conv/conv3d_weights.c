@@ -1,12 +1,7 @@
 /* conv3d_weights.c: weights of convolutions of volumes, as their program reads them (prepare_conv3d_weights of ttnn 0.81). */
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/conv/conv3d.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 #define L1_ALIGNMENT 16u
 
@@ -94,7 +89,7 @@ static tt_status upload(struct tt_tensor **out, struct tt_call *call,
 	return status;
 }
 
-static tt_status check(const struct tt_conv3d_prep *prep)
+static tt_status weights_check(const struct tt_conv3d_prep *prep)
 {
 	const struct ttnn_shape *shape = &prep->weight->spec.shape;
 	uint64_t volume;
@@ -184,7 +179,7 @@ tt_status tt_conv3d_prepare(struct tt_tensor **out, struct tt_call *call,
 	uint32_t beyond;
 	tt_status status;
 
-	TT_TRY(check(prep));
+	TT_TRY(weights_check(prep));
 	TT_TRY(upload(&weight, call, prep));
 	status = permute(&weight, call, channels_last);
 	if (status == TTNN_OK) {

@@ -1,10 +1,6 @@
 /* conv_dram.c: convolutions of images in DRAM, and images that are folded. */
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/conv/conv.h"
 #include "ops/movement/movement.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* ---- folding --------------------------------------------------------------------------------------------- */
 
@@ -183,16 +179,14 @@ static tt_status run_whole(struct tt_tensor **out, struct tt_conv_run *run)
 	struct tt_conv_config *config = &run->conv.config;
 	struct ttnn_arg args[] = {{"tensor", {0}}, {"memory_config", ttnn_v_memory(&dram)}};
 	struct tt_tensor *result;
-	tt_status status;
 
 	run->memory = NULL;
 	config->free_input = config->move_halo = true;
 	config->out_layout = TTNN_TILE;
 	TT_TRY(tt_conv_run_l1(&result, run));
 	args[0].value = ttnn_v_tensor(result);
-	status = tt_call_op(out, run->call, "ttnn.to_memory_config", args, 2);
-	tt_call_drop(run->call, result);
-	return status;
+	return tt_call_drop_after(
+		run->call, tt_call_op(out, run->call, "ttnn.to_memory_config", args, 2), result);
 }
 
 static tt_status flatten_result(struct tt_tensor **out, struct tt_call *call,

@@ -1,13 +1,7 @@
 /* conv_l1.c: convolutions through L1: shard the image, prepare weights, gather, multiply. */
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/conv/conv.h"
 #include "ops/movement/movement.h"
 #include "ops/objects.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* A convolution on its way. */
 struct flow {
@@ -311,7 +305,7 @@ static tt_status prepare_bias(struct flow *flow, const struct tt_conv_prep *prep
  * Weights and bias in the order in which the program reads them, unless they are: prepared once,
  * on the host, and given back to the caller for the next call.
  */
-static tt_status prepare(struct flow *flow, const uint32_t stride[2])
+static tt_status conv_l1_prepare(struct flow *flow, const uint32_t stride[2])
 {
 	struct tt_conv_run *run = flow->run;
 	struct tt_conv_prep prep = {.conv = &flow->conv,
@@ -416,7 +410,7 @@ static bool needs_halo(const struct flow *flow)
 }
 
 /* The halo, or the image itself where no window reaches beyond its own core. */
-static tt_status gather(struct tt_haloed *out, struct flow *flow)
+static tt_status conv_l1_gather(struct tt_haloed *out, struct flow *flow)
 {
 	struct tt_slide slide = tt_conv_slide(&flow->conv);
 	struct tt_halo_args args = {.slide = &slide,
@@ -441,7 +435,7 @@ static tt_status convolve(struct tt_tensor **out, struct tt_haloed *haloed, stru
 {
 	struct tt_conv_inputs inputs = {.weight = flow->run->weight, .bias = flow->run->bias};
 
-	TT_TRY(gather(haloed, flow));
+	TT_TRY(conv_l1_gather(haloed, flow));
 	inputs.haloed = *haloed;
 	flow->conv.config.weights_dtype = flow->run->weight->spec.dtype;
 	return tt_conv_launch(out, flow->run->call, &inputs, &flow->conv, &flow->plan);
@@ -450,18 +444,17 @@ static tt_status convolve(struct tt_tensor **out, struct tt_haloed *haloed, stru
 /* ---- all of it ------------------------------------------------------------------------------------------- */
 
 /* The result where the caller wants it; takes over `tensor`. */
-static tt_status finish(struct tt_tensor **out, struct tt_conv_run *run, struct tt_tensor *tensor)
+static tt_status conv_l1_finish(struct tt_tensor **out, struct tt_conv_run *run,
+				struct tt_tensor *tensor)
 {
 	struct ttnn_arg args[] = {{"tensor", ttnn_v_tensor(tensor)}, {"memory_config", {0}}};
-	tt_status status;
 
 	*out = tensor;
 	if (!run->memory || ttnn_memory_config_equal(run->memory, &tensor->spec.memory))
 		return TTNN_OK;
 	args[1].value = ttnn_v_memory(run->memory);
-	status = tt_call_op(out, run->call, "ttnn.to_memory_config", args, 2);
-	tt_call_overwrite(run->call, tensor);
-	return status;
+	return tt_call_overwrite_after(
+		run->call, tt_call_op(out, run->call, "ttnn.to_memory_config", args, 2), tensor);
 }
 
 /*
@@ -519,10 +512,10 @@ tt_status tt_conv_run_l1(struct tt_tensor **out, struct tt_conv_run *run)
 	flow.alignment = tt_conv_alignment(flow.image->spec.memory.layout, flow.image->spec.layout,
 					   false, flow.matmul, &flow.image->spec.memory);
 	TT_TRY(tt_conv_plan(&flow.plan, &flow.conv, &flow.parallel, flow.alignment, flow.matmul));
-	TT_TRY(prepare(&flow, stride));
+	TT_TRY(conv_l1_prepare(&flow, stride));
 	status = flow.matmul ? multiply(&result, &flow) : convolve(&result, &haloed, &flow);
 	if (status == TTNN_OK)
-		status = finish(out, run, result);
+		status = conv_l1_finish(out, run, result);
 	ttnn_tensor_unref(haloed.image);
 	if (haloed.halo)
 		tt_call_drop(run->call, haloed.halo);

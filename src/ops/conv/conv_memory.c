@@ -9,13 +9,8 @@
  */
 #include <math.h>
 
-#include "device/device.h"
 #include "ops/conv/conv.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 #define SCRATCH_BYTES 64u
 

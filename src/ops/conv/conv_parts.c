@@ -7,16 +7,8 @@
  * and one for tiles: memory (that of fetching is padded_slice.c's), cores. Not modelled: their
  * use by others, for which slice_write.c has the rest.
  */
-#include "device/devtensor.h"
 #include "ops/conv/conv.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 enum { START, END, STEP, MEMORY };
 
@@ -74,7 +66,6 @@ static tt_status fetch_infer(struct tt_launch *launch)
 		4, {1, 1, part->batch * part->size[0] * part->size[1], part->channels}};
 	padded = args.shape;
 	padded.dim[3] = (uint32_t)tt_align_to(padded.dim[3], args.memory.shard.width);
-	launch->output_count = 1;
 	return tt_tensor_spec_padded(&launch->specs[0], &args, &padded);
 }
 
@@ -112,7 +103,6 @@ static const struct tt_prog fetch_prog = {
 static tt_status write_infer(struct tt_launch *launch)
 {
 	launch->specs[0] = launch->inputs[1]->spec;
-	launch->output_count = 1;
 	return TTNN_OK;
 }
 
@@ -180,13 +170,8 @@ tt_status tt_part_fetch(struct tt_tensor **out, struct tt_call *call, struct tt_
 	struct bounds b = bounds_of(part);
 	struct ttnn_value attrs[] = {ttnn_v_shape(&b.start), ttnn_v_shape(&b.end),
 				     ttnn_v_shape(&b.step), ttnn_v_memory(memory)};
-	struct tt_program_args args = {.prog = &fetch_prog,
-				       .attrs = attrs,
-				       .inputs = &image,
-				       .input_count = 1,
-				       .extra = part};
 
-	return tt_call_program(out, call, &args);
+	return TT_LAUNCH(out, call, &fetch_prog, .attrs = attrs, TT_INPUTS(image), .extra = part);
 }
 
 tt_status tt_part_write(struct tt_call *call, struct tt_tensor *sharded, struct tt_tensor *image,
@@ -196,19 +181,12 @@ tt_status tt_part_write(struct tt_call *call, struct tt_tensor *sharded, struct 
 	struct ttnn_value attrs[] = {ttnn_v_shape(&b.start), ttnn_v_shape(&b.end),
 				     ttnn_v_shape(&b.step)};
 	struct tt_tensor *inputs[] = {sharded, image}, *out;
-	struct tt_program_args args = {.prog = &write_prog,
-				       .attrs = attrs,
-				       .inputs = inputs,
-				       .input_count = 2,
-				       .outputs = &image,
-				       .output_count = 1,
-				       .extra = part,
-				       .in_place = true};
 
 	/* Tiles are written whole. */
 	if (image->spec.layout == TTNN_TILE)
 		b.end.dim[2] = (uint32_t)tt_align_to(b.end.dim[2], TT_TILE);
-	TT_TRY(tt_call_program(&out, call, &args));
+	TT_TRY(TT_LAUNCH(&out, call, &write_prog, .attrs = attrs, .inputs = inputs,
+			 .input_count = 2, TT_OUTPUTS(image), .extra = part, .in_place = true));
 	ttnn_tensor_unref(out);
 	return TTNN_OK;
 }

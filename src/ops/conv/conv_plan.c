@@ -11,13 +11,8 @@
  * the choice of a sharding where the caller has none. Not modelled: convolutions on several
  * devices.
  */
-#include "device/device.h"
 #include "ops/conv/conv.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* ---- sizes --------------------------------------------------------------------------------------------- */
 

@@ -7,18 +7,10 @@
  * are the plan's (conv_plan.c), buffers those of conv_memory.c. Not modelled: the order in which
  * blocks are summed.
  */
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/activation.h"
 #include "ops/conv/conv.h"
-#include "ops/cost.h"
 #include "ops/movement/movement.h"
 #include "ops/objects.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(SLIDE, "sliding_window_config")                                                          \
@@ -94,7 +86,6 @@ static tt_status conv_infer(struct tt_launch *launch)
 	shard.height = plan->out_h * TT_TILE;
 	shard.width = plan->out_w * TT_TILE;
 	TT_TRY(ttnn_memory_config_sharded(&args.memory, plan->memory.layout, TTNN_L1, &shard));
-	launch->output_count = 1;
 	return ttnn_tensor_spec_make(&launch->specs[0], &args);
 }
 
@@ -199,8 +190,7 @@ static tt_status conv_choose(uint32_t *out, struct tt_launch *launch)
 				       .shard_width = in->memory.shard.width,
 				       .alone = is_alone(extra->plan)};
 
-	if (!work)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(work);
 	launch->work = work;
 	*out = in->memory.layout == TTNN_WIDTH_SHARDED ? WIDTH_SHARDED : SHARDED;
 	TT_TRY(cores_of(&work->cores, extra->plan));
@@ -253,17 +243,6 @@ static tt_status conv_memory(struct tt_plan *plan, const struct tt_launch *launc
 
 /* ---- numbers -------------------------------------------------------------------------------------------- */
 
-/* A tensor in host memory for the time of a kernel. */
-static tt_status scratch(struct tt_tensor **out, const struct ttnn_shape *shape,
-			 enum ttnn_dtype dtype)
-{
-	struct ttnn_spec_args args = {.shape = *shape, .dtype = dtype};
-	struct ttnn_tensor_spec spec;
-
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	return tt_tensor_alloc(out, &spec);
-}
-
 /*
  * The weights of a transposed convolution as [in, out / groups, down, across], from rows of
  * [down, across, in / groups] of a window that was mirrored.
@@ -279,15 +258,11 @@ static tt_status mirror_weights(struct tt_tensor **out, struct tt_tensor *weight
 		{h, 2, 2, -(int64_t)w * ins, 1}, {w, 2, 3, -(int64_t)ins, 1},
 	};
 	struct tt_move_job job = {.in = weight, .loops = loops, .loop_count = TT_COUNT(loops)};
-	tt_status status;
 
-	TT_TRY(scratch(out, &shape, TTNN_FLOAT32));
+	TT_TRY(tt_scratch_f32(out, &shape));
 	job.out = *out;
 	job.in_start[2] = ((int64_t)h * w - 1) * ins;
-	status = tt_backend_get()->move(&job);
-	if (status != TTNN_OK)
-		ttnn_tensor_unref(*out);
-	return status;
+	return tt_backend_get()->move(&job);
 }
 
 /*
@@ -306,17 +281,13 @@ static tt_status narrow(struct tt_tensor **image, const struct tt_conv *conv)
 		{conv->in_channels, 3, 3, 1, 1},
 	};
 	struct tt_move_job job = {.in = *image, .loops = loops, .loop_count = TT_COUNT(loops)};
-	tt_status status;
 
 	if (wide->rank != 4 || wide->dim[3] <= conv->in_channels)
 		return TTNN_OK;
 	shape.dim[2] = wide->dim[0] * wide->dim[1] * wide->dim[2];
-	TT_TRY(scratch(&job.out, &shape, TTNN_FLOAT32));
-	status = tt_backend_get()->move(&job);
-	ttnn_tensor_unref(status == TTNN_OK ? *image : job.out);
-	if (status == TTNN_OK)
-		*image = job.out;
-	return status;
+	TT_TRY(tt_scratch_f32(image, &shape));
+	job.out = *image;
+	return tt_backend_get()->move(&job);
 }
 
 static void set_window(struct tt_window *out, const struct tt_conv *conv, uint32_t channels)
@@ -356,25 +327,17 @@ static tt_status conv_kernel(struct tt_launch *launch)
 				  .depth = conv->in_channels / conv->groups,
 				  .post = steps};
 	struct ttnn_value chain = ttnn_v_list(&conv->config.activation, 1);
-	struct tt_tensor *mirrored = NULL;
 	size_t count = 0;
-	tt_status status;
 
 	if (tt_value_given(&conv->config.activation))
 		TT_TRY(tt_unary_steps(steps, &count, &chain));
 	job.post_count = (uint32_t)count;
 	set_window(&job.window, conv, conv->in_channels);
 	TT_TRY(tt_halo_image(&job.in, launch));
-	status = narrow(&job.in, conv);
-	if (status == TTNN_OK && conv->transposed)
-		status = mirror_weights(&mirrored, job.weight, conv);
-	if (mirrored)
-		job.weight = mirrored;
-	if (status == TTNN_OK)
-		status = tt_backend_get()->conv(&job);
-	ttnn_tensor_unref(mirrored);
-	ttnn_tensor_unref(job.in);
-	return status;
+	TT_TRY(narrow(&job.in, conv));
+	if (conv->transposed)
+		TT_TRY(mirror_weights(&job.weight, job.weight, conv));
+	return tt_backend_get()->conv(&job);
 }
 
 static const struct tt_factory factories[] = {
@@ -462,11 +425,6 @@ tt_status tt_conv_launch(struct tt_tensor **out, struct tt_call *call,
 	struct ttnn_value shape[] = {ttnn_v_int(conv->batch), ttnn_v_int(conv->in[0]),
 				     ttnn_v_int(conv->in[1]), ttnn_v_int(conv->in_channels)};
 	struct ttnn_value attrs[schema_count];
-	struct tt_program_args args = {.prog = &prog,
-				       .attrs = attrs,
-				       .inputs = tensors,
-				       .input_count = inputs->bias ? 3 : 2,
-				       .extra = &extra};
 
 	slide.cores_nhw = plan->cores_nhw;
 	slide.cores_c = 1;
@@ -477,5 +435,6 @@ tt_status tt_conv_launch(struct tt_tensor **out, struct tt_call *call,
 	attrs[BLOCKS] = tt_value_object(&block_schema, blocks);
 	attrs[MEMORY] = ttnn_v_memory(&plan->memory);
 	attrs[IN_SHAPE] = ttnn_v_list(shape, TT_COUNT(shape));
-	return tt_call_program(out, call, &args);
+	return TT_LAUNCH(out, call, &prog, .attrs = attrs, .inputs = tensors,
+			 .input_count = inputs->bias ? 3 : 2, .extra = &extra);
 }

@@ -1,12 +1,8 @@
 /* conv_slice.c: convolutions of images that do not fit into L1, slice by slice. */
 #include <string.h>
 
-#include "device/device.h"
 #include "ops/conv/conv.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* ---- slices -------------------------------------------------------------------------------------------- */
 
@@ -312,9 +308,7 @@ static tt_status run_slice(struct tt_conv_run *run, struct tt_tensor *out,
 		.size = {slice->end[0] - slice->start[0], slice->end[1] - slice->start[1]},
 		.channels = run->conv.out_channels,
 		.pitch = size[1]};
-	status = tt_part_write(run->call, result, out, &piece);
-	tt_call_drop(run->call, result);
-	return status;
+	return tt_call_drop_after(run->call, tt_part_write(run->call, result, out, &piece), result);
 }
 
 tt_status tt_conv_run_slices(struct tt_conv_run *run, struct tt_tensor *out,

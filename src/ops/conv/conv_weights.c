@@ -1,13 +1,8 @@
 /* conv_weights.c: weights and biases of convolutions, as programs read them. */
 #include <inttypes.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/conv/conv.h"
 #include "ops/movement/movement.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /* ---- sizes --------------------------------------------------------------------------------------------- */
 
@@ -278,7 +273,8 @@ static tt_status fill_part(struct tt_tensor *out, struct tt_tensor *in,
 	return conv->transposed ? fill_transposed(out, in, conv) : fill_plain(out, in, conv);
 }
 
-static tt_status fill(struct tt_tensor *out, struct tt_tensor *in, const struct tt_conv_prep *prep)
+static tt_status conv_weights_fill(struct tt_tensor *out, struct tt_tensor *in,
+				   const struct tt_conv_prep *prep)
 {
 	tt_status status = TTNN_OK;
 
@@ -372,7 +368,7 @@ tt_status tt_conv_prepare_weights(struct tt_tensor **out, struct tt_call *call,
 	if (status == TTNN_OK)
 		status = to_device(out, call, &hollow, prep->conv);
 	if (status == TTNN_OK) {
-		status = fill(*out, four, prep);
+		status = conv_weights_fill(*out, four, prep);
 		if (status != TTNN_OK)
 			ttnn_tensor_unref(*out);
 	}

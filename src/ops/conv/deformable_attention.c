@@ -4,16 +4,8 @@
  * weights that are rounded before they are used.
  */
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_window.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(MEMORY, "output_memory_config")                                                          \
@@ -35,7 +27,6 @@ static tt_status deformable_infer(struct tt_launch *launch)
 	shape.dim[0] = value->dim[0];
 	shape.dim[1] = weights->dim[1];
 	shape.dim[2] = value->dim[3];
-	launch->output_count = 1;
 	return tt_spec_simple(&launch->specs[0], &shape, TTNN_BFLOAT16, TTNN_ROW_MAJOR,
 			      launch->attrs[MEMORY].memory);
 }
@@ -188,17 +179,14 @@ static tt_status deformable_expand(struct tt_call *call)
 		TT_BIND(call, schema, [MEMORY] = tt_value_memory_or_like(call, value)));
 }
 
-static const struct tt_prog *const programs[] = {&program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.multi_scale_deformable_attn",
-	 .family = "deformable_attention",
 	 .doc = "Weighted sums of what images show in the places of a grid, several for each query.",
 	 .sigs = {"value: Tensor, grid: Tensor, attn: Tensor, *, memory_config: MemoryConfig? = None, "
 		  "align_corners: bool = False"},
 	 .expand = deformable_expand,
 	 .golden = tt_golden_deformable,
-	 .pcc = 0.999,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 };
 
 const struct tt_op_family tt_family_deformable_attention = {"deformable_attention", ops,

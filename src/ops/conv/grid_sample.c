@@ -12,19 +12,9 @@
 #include <string.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/generation.h"
-#include "device/work_split.h"
 #include "golden/golden.h"
 #include "ops/compute.h"
-#include "ops/cost.h"
-#include "ops/creation/creation.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(MODE, "mode")                                                                            \
@@ -183,7 +173,6 @@ static tt_status grid_sample_infer(struct tt_launch *launch)
 	shape = result_shape(&in->shape, &grid->shape, numbers, stacked);
 	if (cut || (!memory.has_shard && (nearest || memory.layout != TTNN_INTERLEAVED)))
 		TT_TRY(result_shards(&memory, launch, &shape));
-	launch->output_count = 1;
 	padded = TT_SHAPE(grid->padded.dim[0], grid->padded.dim[1],
 			  grid->padded.dim[2] * (stacked ? 1 : points),
 			  tt_shape_last(&in->padded, 1) * (stacked ? points : 1));
@@ -333,7 +322,7 @@ static tt_status bilinear_memory(struct tt_plan *plan, const struct tt_launch *l
 }
 
 /* Rows are copied, by both processors; one of zeros lies ready. */
-static tt_status nearest_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status grid_sample_nearest_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *grid = launch->inputs[1], *out = launch->outputs[0];
 	const struct ttnn_memory_config *where = &out->spec.memory;
@@ -357,7 +346,8 @@ static tt_status nearest_memory(struct tt_plan *plan, const struct tt_launch *la
 
 static const struct tt_factory factories[] = {
 	{.name = "ttnn::prim::GridSampleBilinearProgramFactory", .memory = bilinear_memory},
-	{.name = "ttnn::prim::GridSampleNearestProgramFactory", .memory = nearest_memory},
+	{.name = "ttnn::prim::GridSampleNearestProgramFactory",
+	 .memory = grid_sample_nearest_memory},
 };
 
 static tt_status grid_sample_choose(uint32_t *out, struct tt_launch *launch)
@@ -413,17 +403,11 @@ static tt_status grid_sample_expand(struct tt_call *call)
 		[COMPUTE] =
 			tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual),
 	};
-	struct tt_tensor *out;
 
 	TT_TRY(tt_need_device(inputs[0]));
 	TT_TRY(tt_need_device(inputs[1]));
 	TT_TRY(check_mode(&attrs[MODE]));
-	TT_TRY(tt_call_program(
-		&out, call,
-		&(struct tt_program_args){
-			.prog = &program, .attrs = attrs, .inputs = inputs, .input_count = 2}));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return TT_LAUNCH_RETURN(call, &program, .attrs = attrs, .inputs = inputs, .input_count = 2);
 }
 
 /* ---- golden ------------------------------------------------------------------------------------- */
@@ -525,10 +509,8 @@ static tt_status grid_sample_golden(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
-static const struct tt_prog *const programs[] = {&program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.grid_sample",
-	 .family = "grid_sample",
 	 .doc = "Images looked at in the places that a grid names, zeros outside of them.",
 	 .sigs = {"input_tensor: Tensor, grid: Tensor, *, mode: str = bilinear, padding_mode: str = "
 		  "zeros, align_corners: bool = False, use_precomputed_grid: bool = False, "
@@ -536,8 +518,7 @@ static const struct tt_op ops[] = {
 		  "compute_kernel_config: ComputeConfig? = None"},
 	 .expand = grid_sample_expand,
 	 .golden = grid_sample_golden,
-	 .pcc = 0.999,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 };
 
 const struct tt_op_family tt_family_grid_sample = {"grid_sample", ops, TT_COUNT(ops)};

@@ -9,12 +9,7 @@
  */
 #include "ops/conv/parallel_config.h"
 
-#include "device/work_split.h"
 #include "ops/movement/movement.h"
-#include "tensor/core.h"
-#include "tensor/fn.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* Counts down instead of trying divisors: numbers are those of cores. */
 uint32_t tt_divisor_below(uint32_t num, uint32_t from)

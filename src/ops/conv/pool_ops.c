@@ -1,15 +1,9 @@
 /* pool_ops.c: pools of images: the largest element of each window, or the average. */
 #include "ops/conv/pool_ops.h"
 
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_window.h"
 #include "ops/compute.h"
 #include "ops/movement/movement.h"
-#include "tensor/dtype.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* ---- checks ------------------------------------------------------------------------------------------ */
 
@@ -209,8 +203,8 @@ static tt_status result_memory(struct ttnn_memory_config *out, const struct tt_p
 /* ---- the operation ------------------------------------------------------------------------------------- */
 
 /* Results go where the caller wants them. */
-static tt_status place(struct tt_tensor **tensor, struct tt_pool_run *run,
-		       const struct ttnn_memory_config *is)
+static tt_status pool_ops_place(struct tt_tensor **tensor, struct tt_pool_run *run,
+				const struct ttnn_memory_config *is)
 {
 	struct ttnn_arg args[2] = {{"tensor", ttnn_v_tensor(*tensor)}, {"memory_config", {0}}};
 	struct tt_tensor *out = NULL;
@@ -234,7 +228,7 @@ static tt_status reduce(struct tt_tensor *out[2], size_t *count, struct tt_pool_
 	pool.memory = memory;
 	TT_TRY(tt_pool_launch(out, count, run->call, haloed, &pool));
 	for (size_t i = 0; i < *count && status == TTNN_OK; i++)
-		status = place(&out[i], run, memory);
+		status = pool_ops_place(&out[i], run, memory);
 	for (size_t i = 0; i < *count && status != TTNN_OK; i++)
 		ttnn_tensor_unref(out[i]);
 	return status;
@@ -413,8 +407,8 @@ static tt_status expand_adaptive_avg(struct tt_call *call)
 
 #define OP(name_, expand_, golden_, doc_, sig_)                                                    \
 	{                                                                                          \
-		.name = "ttnn." name_, .family = "pool", .doc = doc_, .sigs = {sig_},              \
-		.expand = expand_, .golden = golden_, .pcc = 0.999                                 \
+		.name = "ttnn." name_, .doc = doc_, .sigs = {sig_}, .expand = expand_,             \
+		.golden = golden_                                                                  \
 	}
 #define IMAGE                                                                                      \
 	"input_tensor: Tensor, batch_size: size, input_h: size, input_w: size, channels: size, "
@@ -446,14 +440,12 @@ static const struct tt_op ops[] = {
 		 "deallocate_input: bool = False, reallocate_output: bool = True"),
 	/* In Python a function over operations: recordings show those. */
 	{.name = "ttnn.global_avg_pool2d",
-	 .family = "pool",
 	 .doc = "The average of each channel over whole images.",
 	 .frontend = "",
 	 .sigs = {"input_tensor: Tensor, *, memory_config: MemoryConfig? = None, "
 		  "dtype: DataType? = None"},
 	 .expand = tt_pool_expand_global,
-	 .golden = tt_golden_global_avg,
-	 .pcc = 0.999},
+	 .golden = tt_golden_global_avg},
 };
 
 const struct tt_op_family tt_family_pool = {"pool", ops, TT_COUNT(ops)};

@@ -5,7 +5,6 @@
 #ifndef TT_OPS_CONV_POOL_OPS_H
 #define TT_OPS_CONV_POOL_OPS_H
 
-#include "backend/backend.h"
 #include "ops/conv/conv.h"
 
 struct tt_pool {

@@ -5,11 +5,7 @@
  * determine_pool_config_for_auto_shard, which takes the sharding that needs the least L1.
  */
 #include "ops/conv/pool_ops.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 #define TILE_ELEMENTS 1024u
 

@@ -9,16 +9,8 @@
  */
 #include <inttypes.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/conv/pool_ops.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 #define ELEMENT 2u
 #define TILE_BYTES 2048u
@@ -77,7 +69,6 @@ static tt_status pool_infer(struct tt_launch *launch)
 	padded.dim[2] = (uint32_t)tt_align_to(padded.dim[2], (uint64_t)unit * slide->cores_nhw);
 	padded.dim[3] = (uint32_t)tt_align_to(padded.dim[3], tt_pool_unit(pool) * shards);
 	TT_TRY(tt_tensor_spec_padded(&launch->specs[0], &args, &padded));
-	launch->output_count = 1;
 	if (!pool->indices)
 		return TTNN_OK;
 	args.dtype = tt_pool_index_dtype(slide);
@@ -122,8 +113,7 @@ static tt_status pool_choose(uint32_t *out, struct tt_launch *launch)
 	uint32_t share = launch->outputs[0]->spec.memory.shard.height, width;
 	const struct tt_halo_tables tables = {slide->cores_nhw, &width, 1, pool->tables_in_dram};
 
-	if (!work)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(work);
 	*out = 0;
 	launch->work = work;
 	TT_TRY(tt_pool_blocks(&work->blocks, pool, slide->cores_c));
@@ -245,16 +235,13 @@ static tt_status pool_kernel(struct tt_launch *launch)
 		.divisor = (double)pool->divisor,
 	};
 	uint32_t out[2];
-	tt_status status;
 
 	tt_slide_out(out, s);
 	job.window.out_height = out[0];
 	job.window.out_width = out[1];
 	job.window.channels = s->channels;
 	TT_TRY(tt_halo_image(&job.in, launch));
-	status = tt_backend_get()->pool(&job);
-	ttnn_tensor_unref(job.in);
-	return status;
+	return tt_backend_get()->pool(&job);
 }
 
 /* For profiles: every element of every window, over the cores. */

@@ -3,13 +3,8 @@
  * its estimate of L1.
  */
 #include "base/deadline.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/conv/pool_ops.h"
 #include "ops/movement/movement.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 #define ELEMENT 2u /* of a halo: bytes of bfloat16 */
 
@@ -192,7 +187,6 @@ static tt_status run_slice(struct tt_pool_run *run, struct tt_tensor *out,
 	struct tt_tensor *result[2];
 	uint32_t size[2];
 	size_t count;
-	tt_status status;
 
 	for (int d = 0; d < 2; d++)
 		piece.size[d] = part.pool.slide.in[d];
@@ -211,9 +205,8 @@ static tt_status run_slice(struct tt_pool_run *run, struct tt_tensor *out,
 		.size = {slice->end[0] - slice->start[0], slice->end[1] - slice->start[1]},
 		.channels = run->pool.slide.channels,
 		.pitch = size[1]};
-	status = tt_part_write(run->call, result[0], out, &piece);
-	tt_call_drop(run->call, result[0]);
-	return status;
+	return tt_call_drop_after(run->call, tt_part_write(run->call, result[0], out, &piece),
+				  result[0]);
 }
 
 tt_status tt_pool_run_slices(struct tt_tensor **out, struct tt_pool_run *run,

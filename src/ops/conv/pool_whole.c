@@ -5,10 +5,6 @@
 #include "base/str.h"
 #include "ops/conv/pool_ops.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* ---- whole images ------------------------------------------------------------------------------------ */
 

@@ -7,17 +7,8 @@
 #include <string.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/work_split.h"
 #include "golden/golden.h"
-#include "ops/cost.h"
-#include "ops/creation/creation.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 #define FACE 16u
 #define MOST_TILES 8u /* of a pixel's channels, where four pixels are weighted; of a buffer else */
@@ -48,7 +39,6 @@ static tt_status rotate_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 
-	launch->output_count = 1;
 	return tt_spec_simple(&launch->specs[0], &in->shape, in->dtype, TTNN_ROW_MAJOR,
 			      launch->attrs[MEMORY].memory);
 }
@@ -132,7 +122,7 @@ static struct tt_tensor *if_sharded(struct tt_tensor *tensor)
 /*
  * Rows are copied, as many at once as half of the registers' tiles would take; bursts are whole.
  */
-static tt_status nearest_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status rotate_nearest_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0];
 	struct tt_tensor *shards = if_sharded(in);
@@ -183,7 +173,7 @@ static tt_status linear_memory(struct tt_plan *plan, const struct tt_launch *lau
 
 static const struct tt_factory factories[] = {
 	{.name = "ttnn::operations::rotate::RotateDeviceOperation::NearestProgramFactory",
-	 .memory = nearest_memory},
+	 .memory = rotate_nearest_memory},
 	{.name = "ttnn::operations::rotate::RotateDeviceOperation::BilinearProgramFactory",
 	 .memory = linear_memory},
 };
@@ -254,19 +244,14 @@ static tt_status rotate_expand(struct tt_call *call)
 		[MODE] = *tt_call_arg(call, "interpolation_mode"),
 		[MEMORY] = ttnn_v_memory(request ? request : &in->spec.memory),
 	};
-	struct tt_tensor *out;
 	uint64_t count;
 
 	TT_TRY(tt_need_device(in));
 	TT_TRY(ttnn_shape_volume(&count, &in->spec.shape));
 	if (!count) { /* nothing to turn */
-		TT_TRY(TT_CALL(&out, call, "ttnn.clone", {"input", ttnn_v_tensor(in)}));
-		tt_call_return(call, out);
-		return TTNN_OK;
+		return TT_CALL_RETURN(call, "ttnn.clone", {"input", ttnn_v_tensor(in)});
 	}
-	TT_TRY(TT_LAUNCH(&out, call, &program, .attrs = attrs, .inputs = &in, .input_count = 1));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return TT_LAUNCH_RETURN(call, &program, .attrs = attrs, .inputs = &in, .input_count = 1);
 }
 
 /* ---- golden ------------------------------------------------------------------------------------- */
@@ -346,18 +331,15 @@ static tt_status rotate_golden(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
-static const struct tt_prog *const programs[] = {&program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.rotate",
-	 .family = "rotate",
 	 .doc = "Images turned around a point, counter-clockwise and in degrees.",
 	 .sigs = {"input_tensor: Tensor, angle: float, *, center: point? = None, fill: float = 0.0, "
 		  "expand: bool = False, interpolation_mode: str = nearest, memory_config: "
 		  "MemoryConfig? = None"},
 	 .expand = rotate_expand,
 	 .golden = rotate_golden,
-	 .pcc = 0.999,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 };
 
 const struct tt_op_family tt_family_rotate = {"rotate", ops, TT_COUNT(ops)};

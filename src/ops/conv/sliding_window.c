@@ -20,7 +20,6 @@
 #include "ops/op.h"
 #include "ops/op_enums.h"
 #include "tensor/fn.h"
-#include "tensor/tile.h"
 
 /* Tiles become sticks in blocks of this many. */
 #define BLOCK 32u
@@ -318,8 +317,7 @@ static tt_status add_run(struct runs *runs, struct tt_arena *arena, const struct
 		size_t room = runs->room ? 2 * runs->room : 256;
 		struct run *items = tt_arena_alloc(arena, room * sizeof(*items));
 
-		if (!items)
-			return tt_fail_nomem();
+		TT_NEED_MEMORY(items);
 		if (runs->count)
 			memcpy(items, runs->items, runs->count * sizeof(*items));
 		runs->items = items;
@@ -343,8 +341,8 @@ static struct run *last_run(struct runs *runs, size_t begin, uint32_t from)
  * one run, as the reader copies a run in one go. Runs of padding are counted apart, for those
  * who fill them.
  */
-static tt_status gather(struct runs *runs, struct tt_arena *arena, const struct sticks *k,
-			const struct bound *bound, uint32_t shard_height)
+static tt_status window_gather(struct runs *runs, struct tt_arena *arena, const struct sticks *k,
+			       const struct bound *bound, uint32_t shard_height)
 {
 	uint32_t core = runs->core;
 	uint64_t pad_end = UINT64_MAX;
@@ -498,14 +496,13 @@ tt_status tt_slide_halo_tables(uint32_t out[4], struct tt_arena *arena,
 	struct sticks k = sticks_of(slide);
 	struct runs runs = {.pads = tt_arena_calloc(arena, slide->cores_nhw, sizeof(uint32_t))};
 
-	if (!runs.pads)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(runs.pads);
 	out[0] = out[1] = 0;
 	for (uint32_t core = 0; core < slide->cores_nhw && k.results; core++) {
 		struct bound bound = bound_of(slide, &k, core);
 
 		runs.core = core;
-		TT_TRY(gather(&runs, arena, &k, &bound, source->shard_height));
+		TT_TRY(window_gather(&runs, arena, &k, &bound, source->shard_height));
 		widen(&out[0], 2 * (runs.pads[core] / 2));
 		widen(&out[1], 2 * (runs.pads[core] - runs.pads[core] / 2));
 	}

@@ -3,14 +3,9 @@
 
 #include <string.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_window.h"
 #include "ops/compute.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
 
 /* ---- between elements ------------------------------------------------------------------------------------ */
 
@@ -30,9 +25,7 @@ static tt_status spread(struct tt_tensor **out, struct ttnn_memory_config *memor
 			      TTNN_ORIENT_ROW_MAJOR));
 	TT_TRY(ttnn_memory_config_sharded(memory, TTNN_HEIGHT_SHARDED, TTNN_L1, &shard));
 	args[1].value = ttnn_v_memory(memory);
-	TT_TRY(tt_call_op(out, call, "ttnn.to_memory_config", args, 2));
-	tt_call_own(call, *out);
-	return TTNN_OK;
+	return tt_call_owned(call, tt_call_op(out, call, "ttnn.to_memory_config", args, 2), out);
 }
 
 static tt_status flatten(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in)
@@ -41,12 +34,10 @@ static tt_status flatten(struct tt_tensor **out, struct tt_call *call, struct tt
 	struct ttnn_shape shape = {4, {1, 1, dim[0] * dim[1] * dim[2], dim[3]}};
 	struct tt_reshape_args args = {.in = in, .shape = &shape};
 
-	TT_TRY(tt_call_reshape(out, call, &args));
-	tt_call_own(call, *out);
-	return TTNN_OK;
+	return tt_call_owned(call, tt_call_reshape(out, call, &args), out);
 }
 
-static tt_status place(struct tt_call *call, struct tt_tensor *tensor)
+static tt_status upsample_place(struct tt_call *call, struct tt_tensor *tensor)
 {
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
 	struct ttnn_arg args[] = {{"tensor", ttnn_v_tensor(tensor)}, {"memory_config", {0}}};
@@ -98,7 +89,7 @@ static tt_status run_linear(struct tt_call *call, struct tt_tensor *in,
 	tt_call_own(call, up->haloed.halo);
 	status = tt_upsample_launch(&out, call, up->haloed.halo, up);
 	ttnn_tensor_unref(up->haloed.image);
-	return status == TTNN_OK ? place(call, out) : status;
+	return status == TTNN_OK ? upsample_place(call, out) : status;
 }
 
 /* ---- the operation ----------------------------------------------------------------------------------------- */
@@ -151,14 +142,12 @@ static tt_status upsample_expand(struct tt_call *call)
 
 static const struct tt_op ops[] = {
 	{.name = "ttnn.upsample",
-	 .family = "upsample",
 	 .doc = "Images larger by a factor: the nearest elements, or between the four nearest.",
 	 .sigs = {"input_tensor: Tensor, scale_factor: int | ints | float | floats, *, mode: str = "
 		  "nearest, memory_config: MemoryConfig? = None, compute_kernel_config: "
 		  "ComputeConfig? = None"},
 	 .expand = upsample_expand,
-	 .golden = tt_golden_upsample,
-	 .pcc = 0.999},
+	 .golden = tt_golden_upsample},
 };
 
 const struct tt_op_family tt_family_upsample = {"upsample", ops, TT_COUNT(ops)};

@@ -9,19 +9,9 @@
 #include <math.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "ops/conv/parallel_config.h"
 #include "ops/conv/upsample.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /* ---- the program ------------------------------------------------------------------------------------- */
 
@@ -122,7 +112,6 @@ static tt_status upsample_infer(struct tt_launch *launch)
 			   "sharded");
 		TT_TRY(shard_memory(&args.memory, launch, (uint64_t)e->nhwc[0] * out[0] * out[1]));
 	}
-	launch->output_count = 1;
 	return ttnn_tensor_spec_make(&launch->specs[0], &args);
 }
 
@@ -358,8 +347,7 @@ static tt_status upsample_choose(uint32_t *out, struct tt_launch *launch)
 	TT_REQUIRE(in->memory.layout != TTNN_WIDTH_SHARDED, "tt::exception",
 		   "Unsupported sharding layout");
 	work = launch->work = tt_arena_calloc(launch->arena, 1, sizeof(*work));
-	if (!work)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(work);
 	TT_TRY(cores_with_work(&work->cores, launch));
 	return make_table(&work->table, launch, work->cores);
 }
@@ -429,20 +417,14 @@ static tt_status upsample_kernel(struct tt_launch *launch)
 					       .height = e->nhwc[1],
 					       .width = e->nhwc[2],
 					       .channels = e->nhwc[3]}};
-	struct tt_tensor *image = NULL;
 	uint32_t out[2];
-	tt_status status;
 
 	out_size(out, e);
 	job.window.out_height = out[0];
 	job.window.out_width = out[1];
-	if (e->linear) {
-		TT_TRY(tt_halo_image(&image, launch));
-		job.in = image;
-	}
-	status = tt_backend_get()->resize(&job);
-	ttnn_tensor_unref(image);
-	return status;
+	if (e->linear)
+		TT_TRY(tt_halo_image(&job.in, launch));
+	return tt_backend_get()->resize(&job);
 }
 
 static void upsample_cost(struct tt_cost *cost, const struct tt_launch *launch)
@@ -466,8 +448,6 @@ tt_status tt_upsample_launch(struct tt_tensor **out, struct tt_call *call, struc
 			     const struct tt_upsample *upsample)
 {
 	struct ttnn_value attrs[schema_count];
-	struct tt_program_args args = {
-		.prog = &prog, .attrs = attrs, .inputs = &in, .input_count = 1, .extra = upsample};
 
 	attrs[DOWN] = ttnn_v_real((double)upsample->scale[0]);
 	attrs[ACROSS] = ttnn_v_real((double)upsample->scale[1]);
@@ -476,5 +456,5 @@ tt_status tt_upsample_launch(struct tt_tensor **out, struct tt_call *call, struc
 	attrs[COMPUTE] = upsample->compute;
 	attrs[SLIDE] =
 		upsample->slide ? tt_slide_value(call->arena, upsample->slide) : ttnn_v_none();
-	return tt_call_program(out, call, &args);
+	return TT_LAUNCH(out, call, &prog, .attrs = attrs, TT_INPUTS(in), .extra = upsample);
 }

@@ -3,24 +3,14 @@
  * pixels in one (4:2:0). Models RgbToYuvDeviceOperation of ttnn 0.81 with its one factory: specs, refusals, memory, cores,
  * coefficients of bfloat16. Not modelled: sums rounded to bfloat16 on the way.
  */
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden.h"
 #include "ops/conv/conv.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/op_enums.h"
-#include "ops/usual.h"
 #include "tensor/bf16.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(COEFFICIENTS, "coefficients")                                                            \
@@ -103,8 +93,7 @@ static tt_status coefficients_value(struct ttnn_value *out, struct tt_call *call
 	struct coefficients numbers;
 
 	TT_TRY(read_coefficients(&numbers, call));
-	if (!items)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(items);
 	for (uint32_t p = 0; p < PLANES; p++) {
 		struct ttnn_value *row = &items[PLANES + p * TERMS];
 
@@ -257,21 +246,14 @@ static const struct tt_prog program = {
 
 static tt_status yuv_expand(struct tt_call *call)
 {
-	struct tt_tensor *in = tt_call_tensor(call, "input"), *out[PLANES];
+	struct tt_tensor *in = tt_call_tensor(call, "input");
 	struct ttnn_value coefficients;
-	size_t count;
 
 	TT_TRY(coefficients_value(&coefficients, call));
-	TT_TRY(tt_call_programs(
-		out, &count, call,
-		&(struct tt_program_args){.prog = &program,
-					  TT_INPUTS(in),
-					  TT_BIND(call, schema, [COEFFICIENTS] = coefficients,
-						  [FORMAT] = tt_value_enum(&tt_enum_yuv_format, 0),
-						  [MEMORY] = tt_value_memory_or_like(call, in))}));
-	for (size_t i = 0; i < count; i++)
-		tt_call_return(call, out[i]);
-	return TTNN_OK;
+	return TT_LAUNCH_RETURN(call, &program, TT_INPUTS(in),
+				TT_BIND(call, schema, [COEFFICIENTS] = coefficients,
+					[FORMAT] = tt_value_enum(&tt_enum_yuv_format, 0),
+					[MEMORY] = tt_value_memory_or_like(call, in)));
 }
 
 /* ---- golden ------------------------------------------------------------------------------------- */
@@ -287,7 +269,7 @@ static double bf16(float number)
 }
 
 /* Products of bfloat16 are exact here, so that equal sums round alike. */
-static tt_status golden(struct tt_golden *golden)
+static tt_status yuv_golden(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in4(golden, "input");
 	bool wide = tt_call_bool(&golden->call, "wide_rows", false);
@@ -321,10 +303,8 @@ static tt_status golden(struct tt_golden *golden)
 }
 
 /* Bound without a decorator: recordings show the program alone. */
-static const struct tt_prog *const programs[] = {&program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.rgb_to_yuv",
-	 .family = "yuv",
 	 .doc = "Pictures in red, green and blue as bytes of brightness and colour (4:2:0).",
 	 .frontend = "",
 	 .sigs = {"input: Tensor, *, format: YUVFormat = YUV420Planar, color_space: YUVColorSpace = "
@@ -332,10 +312,10 @@ static const struct tt_op ops[] = {
 		  "coefficients: YUVCoefficients? = None, memory_config: MemoryConfig? = None, "
 		  "wide_rows: bool = False"},
 	 .expand = yuv_expand,
-	 .golden = golden,
+	 .golden = yuv_golden,
 	 .pcc = 0.99,
 	 .gives = "Tensor, Tensor, Tensor",
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 };
 
 const struct tt_op_family tt_family_yuv = {"yuv", ops, TT_COUNT(ops)};

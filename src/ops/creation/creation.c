@@ -11,18 +11,9 @@
 #include <math.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden.h"
-#include "ops/cost.h"
 #include "ops/creation/creation.h"
-#include "ops/op.h"
 #include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
 
 static const struct ttnn_memory_config dram;
 
@@ -81,7 +72,8 @@ static tt_status write_values(struct tt_tensor *tensor, const struct values *val
 }
 
 /* Gives the tensor to the call, with these values. */
-static tt_status finish(struct tt_call *call, struct tt_tensor *tensor, const struct values *values)
+static tt_status creation_finish(struct tt_call *call, struct tt_tensor *tensor,
+				 const struct values *values)
 {
 	tt_status status = write_values(tensor, values);
 
@@ -124,13 +116,13 @@ static tt_status make(struct tt_call *call, const struct request *request)
 	if (request->output) {
 		tt_call_own(call, host);
 		TT_TRY(tt_host_copy_to_device(call, host, request->output));
-		return finish(call, ttnn_tensor_ref(request->output), &request->values);
+		return creation_finish(call, ttnn_tensor_ref(request->output), &request->values);
 	}
 	if (!request->device)
-		return finish(call, host, &request->values);
+		return creation_finish(call, host, &request->values);
 	tt_call_own(call, host);
 	TT_TRY(tt_host_to_device(&out, call, host, request->device, request->memory));
-	return finish(call, out, &request->values);
+	return creation_finish(call, out, &request->values);
 }
 
 /* ---- one value ------------------------------------------------------------------------------------------ */
@@ -221,9 +213,7 @@ static tt_status fill_like(struct tt_call *call, struct tt_tensor *like, const s
 	};
 	struct tt_tensor *out;
 
-	TT_TRY(tt_call_op(&out, call, "ttnn.fill", args, 4));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, tt_call_op(&out, call, "ttnn.fill", args, 4), &out);
 }
 
 /* What was not given is as the tensor's; a given output decides dtype and layout. */
@@ -255,8 +245,8 @@ static tt_status expand_full_like(struct tt_call *call)
 /* ---- no value --------------------------------------------------------------------------------------------- */
 
 /* Only allocated. Spread as `like` is, or (NULL) over the mesh. */
-static tt_status create(struct tt_call *call, const struct ttnn_spec_args *args,
-			struct tt_device *device, const struct tt_tensor *like)
+static tt_status creation_create(struct tt_call *call, const struct ttnn_spec_args *args,
+				 struct tt_device *device, const struct tt_tensor *like)
 {
 	struct ttnn_tensor_spec spec;
 	struct tt_tensor *out;
@@ -282,7 +272,7 @@ static tt_status expand_empty(struct tt_call *call)
 				      .memory = memory ? *memory : dram};
 
 	TT_TRY(tt_call_shape(&args.shape, call, "shape"));
-	return create(call, &args, device_arg(call), NULL);
+	return creation_create(call, &args, device_arg(call), NULL);
 }
 
 /* On the tensor's device without another one. */
@@ -301,7 +291,7 @@ static tt_status expand_empty_like(struct tt_call *call)
 	TT_NEED(device,
 		"ttnn.empty_like: the tensor is on the host: say on which device the new one "
 		"shall be");
-	return create(call, &args, device, like);
+	return creation_create(call, &args, device, like);
 }
 
 /* ---- ranges ------------------------------------------------------------------------------------------------- */
@@ -431,8 +421,7 @@ static tt_status full_choose(uint32_t *out, struct tt_launch *launch)
 	const struct ttnn_memory_config *memory = &spec->memory;
 	struct tt_work_split *split = tt_arena_calloc(launch->arena, 1, sizeof(*split));
 
-	if (!split)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(split);
 	launch->work = split;
 	*out = !tt_memory_config_is_sharded(memory) ? 0 : memory->has_shard ? 1 : 2;
 	if (!*out)
@@ -495,12 +484,8 @@ static tt_status launch_full(struct tt_call *call, const struct full *full)
 		[FULL_MEMORY] = ttnn_v_memory(full->memory),
 		[FULL_GRID] = ttnn_v_none(),
 	};
-	struct tt_tensor *out;
 
-	TT_TRY(tt_call_program(&out, call,
-			       &(struct tt_program_args){.prog = &prog_full, .attrs = attrs}));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return TT_LAUNCH_RETURN(call, &prog_full, .attrs = attrs);
 }
 
 /* Tiles without a layout. */
@@ -542,8 +527,7 @@ static tt_status golden_fill(struct tt_golden *golden, const struct ttnn_shape *
 	struct tt_array *out = tt_golden_out(golden, shape, dtype);
 	double value = value_of(golden->op, &golden->call);
 
-	if (!out)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(out);
 	for (uint64_t i = 0; i < out->count; i++)
 		*tt_at(out, i) = tt_dtype_is_integer(dtype) ? trunc(value) : value;
 	return TTNN_OK;
@@ -578,8 +562,7 @@ static tt_status golden_arange(struct tt_golden *golden)
 
 	TT_TRY(range_length(&shape.dim[0], start, tt_call_int(&golden->call, "end", 0), step));
 	out = tt_golden_out(golden, &shape, tt_call_dtype(&golden->call, "dtype", TTNN_BFLOAT16));
-	if (!out)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(out);
 	for (uint64_t i = 0; i < out->count; i++)
 		*tt_at(out, i) = (double)start + (double)i * (double)step;
 	return TTNN_OK;
@@ -589,17 +572,15 @@ static tt_status golden_arange(struct tt_golden *golden)
 
 static const double zero = 0, one = 1;
 
-static const struct tt_prog *const fills[] = {&prog_full, NULL};
-
 #define OP(name_, expand_, golden_, row_, doc_, ...)                                               \
 	{                                                                                          \
-		.name = "ttnn." name_, .family = "creation", .doc = doc_, .sigs = {__VA_ARGS__},   \
-		.expand = expand_, .golden = golden_, .pcc = 0.9999, .row = row_                   \
+		.name = "ttnn." name_, .doc = doc_, .sigs = {__VA_ARGS__}, .expand = expand_,      \
+		.golden = golden_, .pcc = 0.9999, .row = row_                                      \
 	}
 #define LAUNCH(name_, expand_, golden_, doc_, sig_)                                                \
 	{                                                                                          \
-		.name = "ttnn." name_, .family = "creation", .doc = doc_, .sigs = {sig_},          \
-		.expand = expand_, .golden = golden_, .pcc = 0.9999, .programs = fills             \
+		.name = "ttnn." name_, .doc = doc_, .sigs = {sig_}, .expand = expand_,             \
+		.golden = golden_, .pcc = 0.9999, TT_PROGRAMS(&prog_full)                          \
 	}
 #define WHERE                                                                                      \
 	"dtype: DataType? = None, layout: Layout? = None, device: Device? = None, memory_config: " \
@@ -639,4 +620,4 @@ static const struct tt_op ops[] = {
 	   "A tensor of zeros, like another one.", "tensor: Tensor, " WHERE OUTPUT),
 };
 
-const struct tt_op_family tt_family_creation = {"creation", ops, sizeof(ops) / sizeof(ops[0])};
+const struct tt_op_family tt_family_creation = {"creation", ops, TT_COUNT(ops)};

@@ -16,7 +16,7 @@
 #include "ops/op.h"
 
 /*
- * A host tensor that is told about but never read: it has no bytes. For operations whose values are
+ * A host tensor that is recorded but never read: it has no bytes. For operations whose values are
  * made where they are needed, on the device.
  */
 tt_status tt_host_hollow(struct tt_tensor **out, const struct ttnn_tensor_spec *spec);

@@ -6,13 +6,7 @@
  * elements on every machine; they are not the chip's.
  */
 #include "backend/backend.h"
-#include "device/device.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/enums.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
 
 #define ATTRS(X)                                                                                   \
 	X(DTYPE, "output_dtype")                                                                   \
@@ -73,8 +67,7 @@ static tt_status dropout_kernel(struct tt_launch *launch)
 {
 	const struct ttnn_value *attrs = launch->attrs;
 	uint64_t chip = attrs[PER_DEVICE].boolean ? launch->chip : 0;
-	struct ttnn_spec_args args = {.shape = launch->inputs[0]->spec.shape,
-				      .dtype = TTNN_BFLOAT16};
+	struct ttnn_shape shape = launch->inputs[0]->spec.shape;
 	struct tt_random_job random = {.kind = TT_RANDOM_BERNOULLI,
 				       .seed = (uint64_t)attrs[SEED].integer + chip,
 				       .low = 1 - attrs[PROBABILITY].real};
@@ -86,17 +79,11 @@ static tt_status dropout_kernel(struct tt_launch *launch)
 				 .in = {NULL, launch->inputs[0], NULL},
 				 .pre = {NULL, &scaled, NULL},
 				 .pre_count = {0, 1, 0}};
-	struct ttnn_tensor_spec spec;
-	tt_status status;
 
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(tt_tensor_alloc(&random.out, &spec));
+	TT_TRY(tt_scratch(&random.out, &shape, TTNN_BFLOAT16, TTNN_ROW_MAJOR));
 	job.in[0] = random.out;
-	status = tt_backend_get()->random(&random);
-	if (status == TTNN_OK)
-		status = tt_backend_get()->map(&job);
-	ttnn_tensor_unref(random.out);
-	return status;
+	TT_TRY(tt_backend_get()->random(&random));
+	return tt_backend_get()->map(&job);
 }
 
 static const struct tt_factory factories[] = {
@@ -138,7 +125,6 @@ static tt_status dropout_expand(struct tt_call *call)
 
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.dropout",
-	 .family = "random",
 	 .doc = "Elements set to zero at random, the others scaled.",
 	 .sigs = {"input_tensor: Tensor, probability: float, scale: float, seed: long, *, "
 		  "use_per_device_seed: bool = True, memory_config: MemoryConfig? = None, "
@@ -146,4 +132,4 @@ static const struct tt_op ops[] = {
 	 .expand = dropout_expand},
 };
 
-const struct tt_op_family tt_family_dropout = {"dropout", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_dropout = {"random", ops, TT_COUNT(ops)};

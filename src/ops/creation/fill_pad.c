@@ -10,19 +10,8 @@
 #include <inttypes.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* ---- the padding of tiles ---------------------------------------------------------------------------------- */
 
@@ -34,7 +23,7 @@ TT_ATTRS(pad_schema, "FillPadParams", PAD_LIST);
 enum { TILES, SHARDS };
 
 /* Block floats have no place for single elements: the operation casts them. */
-static tt_status pad_validate(struct tt_launch *launch)
+static tt_status fill_pad_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	bool known = in->dtype == TTNN_BFLOAT16 || in->dtype == TTNN_FLOAT32 ||
@@ -132,8 +121,7 @@ static tt_status shard_cores(const ttnn_core_set **out, const struct tt_launch *
 	TT_NEED(in->memory.has_shard, "bad optional access");
 	all = ttnn_core_set_cores(shard->grid);
 	cores = tt_arena_calloc(launch->arena, all, sizeof(*cores));
-	if (!cores)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(cores);
 	TT_TRY(tt_core_set_box(&box, shard->grid));
 	for (uint32_t i = 0; i < all; i++)
 		if (has_data(in, &box, i))
@@ -143,7 +131,7 @@ static tt_status shard_cores(const ttnn_core_set **out, const struct tt_launch *
 	return tt_cores_set(out, cores, count);
 }
 
-static tt_status pad_choose(uint32_t *out, struct tt_launch *launch)
+static tt_status fill_pad_choose(uint32_t *out, struct tt_launch *launch)
 {
 	const struct ttnn_memory_config *memory = &launch->inputs[0]->spec.memory;
 
@@ -177,7 +165,7 @@ static double number_of(const struct ttnn_value *value)
 	return value->kind == TTNN_VALUE_INT ? (double)value->integer : value->real;
 }
 
-static tt_status pad_kernel(struct tt_launch *launch)
+static tt_status fill_pad_kernel(struct tt_launch *launch)
 {
 	return tt_backend_get()->fill(launch->outputs[0], number_of(&launch->attrs[VALUE]),
 				      TT_FILL_PADDING);
@@ -188,11 +176,11 @@ static const struct tt_prog pad_prog = {
 	.prim = "ttnn::prim::fill_pad",
 	.attrs = &pad_schema,
 	.infer = tt_infer_in_place,
-	.validate = pad_validate,
+	.validate = fill_pad_validate,
 	.factories = pad_factories,
 	.factory_count = TT_COUNT(pad_factories),
-	.choose = pad_choose,
-	TT_KERNEL(pad_kernel),
+	.choose = fill_pad_choose,
+	TT_KERNEL(fill_pad_kernel),
 	.cost = tt_cost_unmodelled_move,
 };
 
@@ -204,15 +192,9 @@ static tt_status launch_fill(struct tt_tensor **out, struct tt_call *call, struc
 		[VALUE] = *tt_call_arg(call, "fill_value"),
 		[MEMORY] = ttnn_v_memory(memory),
 	};
-	struct tt_program_args program = {.prog = &pad_prog,
-					  .attrs = attrs,
-					  .inputs = &in,
-					  .input_count = 1,
-					  .outputs = &in,
-					  .output_count = 1,
-					  .in_place = true};
 
-	return tt_call_program(out, call, &program);
+	return TT_LAUNCH(out, call, &pad_prog, .attrs = attrs, TT_INPUTS(in), TT_OUTPUTS(in),
+			 .in_place = true);
 }
 
 static tt_status to_rank(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
@@ -373,24 +355,18 @@ static tt_status rm_memory(struct tt_plan *plan, const struct tt_launch *launch)
 static tt_status rm_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *out = launch->outputs[0], *one;
-	struct ttnn_spec_args args = {.shape = {1, {1}}, .dtype = out->spec.dtype};
+	struct ttnn_shape shape = {1, {1}};
 	const struct tt_move_loop loops[] = {{(uint32_t)attr(launch, N), -1, 0, 0, 1},
 					     {(uint32_t)attr(launch, C), -1, 1, 0, 1},
 					     {(uint32_t)attr(launch, FILL_H), -1, 2, 0, 1},
 					     {(uint32_t)attr(launch, FILL_W), -1, 3, 0, 1}};
 	struct tt_move_job job = {.out = out, .loops = loops, .loop_count = TT_COUNT(loops)};
-	struct ttnn_tensor_spec spec;
-	tt_status status;
 
 	TT_TRY(tt_backend_get()->fill(out, launch->attrs[OUTSIDE].real, TT_FILL_ALL));
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(&one, &spec));
-	status = tt_backend_get()->fill(one, launch->attrs[INSIDE].real, TT_FILL_ALL);
+	TT_TRY(tt_scratch(&one, &shape, out->spec.dtype, TTNN_ROW_MAJOR));
+	TT_TRY(tt_backend_get()->fill(one, launch->attrs[INSIDE].real, TT_FILL_ALL));
 	job.in = one;
-	if (status == TTNN_OK)
-		status = tt_backend_get()->move(&job);
-	ttnn_tensor_unref(one);
-	return status;
+	return tt_backend_get()->move(&job);
 }
 
 static const struct tt_prog rm_prog = {
@@ -420,10 +396,9 @@ static tt_status expand_rm(struct tt_call *call)
 		[OUTSIDE] = ttnn_v_real(tt_call_real(call, "val_lo", 0)),
 		[PLACE] = ttnn_v_memory(memory ? memory : &any->spec.memory),
 	};
-	struct tt_program_args program = {
-		.prog = &rm_prog, .attrs = attrs, .inputs = &any, .input_count = 1};
 
-	return tt_call_give(call, tt_call_program(&out, call, &program), &out);
+	return tt_call_give(call, TT_LAUNCH(&out, call, &rm_prog, .attrs = attrs, TT_INPUTS(any)),
+			    &out);
 }
 
 #define CORNER "N: int, C: int, H: int, W: int, hOnes: int, wOnes: int, any: Tensor, "

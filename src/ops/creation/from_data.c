@@ -6,19 +6,8 @@
  * modelled: data in rows that does not fit its shards, which upstream leaves in DRAM and is refused here.
  */
 #include "device/buffer.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden.h"
-#include "ops/creation/creation.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/layout.h"
-#include "tensor/memory.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 static const struct ttnn_memory_config dram;
 
@@ -174,8 +163,7 @@ static tt_status spread_data(struct tt_tensor **out, struct tt_call *call,
 	size_t made = 0;
 	tt_status status;
 
-	if (!parts)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(parts);
 	status = spread_parts(parts, &made, call, spec);
 	if (status == TTNN_OK)
 		status = tt_mesh_layout_like(&like, layout);
@@ -283,8 +271,8 @@ static tt_status to_layout(struct tt_tensor **tensor, struct tt_call *call, enum
 }
 
 /* Rows on the device become what they were to become. */
-static tt_status finish(struct tt_tensor **tensor, struct tt_call *call,
-			const struct ttnn_tensor_spec *spec)
+static tt_status from_data_finish(struct tt_tensor **tensor, struct tt_call *call,
+				  const struct ttnn_tensor_spec *spec)
 {
 	struct ttnn_memory_config memory = spec->memory;
 	struct tt_tensor *next = NULL;
@@ -345,7 +333,7 @@ static tt_status make_data(struct tt_tensor **out, struct tt_call *call,
 		status = tt_host_to_device(out, call, host, device, NULL);
 		ttnn_tensor_unref(host);
 	}
-	return status == TTNN_OK && on_device ? finish(out, call, spec) : status;
+	return status == TTNN_OK && on_device ? from_data_finish(out, call, spec) : status;
 }
 
 /* What cuts a tensor for a mesh: an address, in recordings. */
@@ -403,15 +391,14 @@ static tt_status expand_as_tensor(struct tt_call *call)
 		"memory_config must be specified when device is specified");
 	for (size_t i = 0; i < TT_COUNT(names); i++)
 		args[i] = (struct ttnn_arg){names[i], *tt_call_arg(call, names[i])};
-	TT_TRY(tt_call_python(&out, call, "ttnn.from_torch", args, TT_COUNT(names)));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(
+		call, tt_call_python(&out, call, "ttnn.from_torch", args, TT_COUNT(names)), &out);
 }
 
 #define OP(name_, expand_, doc_, sig_)                                                             \
 	{                                                                                          \
-		.name = "ttnn." name_, .family = "host", .doc = doc_, .sigs = {sig_},              \
-		.expand = expand_, .golden = tt_golden_transfer, .pcc = 0.9999                     \
+		.name = "ttnn." name_, .doc = doc_, .sigs = {sig_}, .expand = expand_,             \
+		.golden = tt_golden_transfer, .pcc = 0.9999                                        \
 	}
 
 static const struct tt_op ops[] = {
@@ -426,4 +413,4 @@ static const struct tt_op ops[] = {
 	   "bool = False, col_tilize: bool = False, enable_bfloat_opt: bool = False"),
 };
 
-const struct tt_op_family tt_family_from_data = {"from_data", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_from_data = {"host", ops, TT_COUNT(ops)};

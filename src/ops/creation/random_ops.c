@@ -10,14 +10,8 @@
 #include <string.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "ops/compute.h"
-#include "ops/mem_rows.h"
-#include "ops/op.h"
 #include "ops/usual.h"
-#include "tensor/memory.h"
 
 /* ---- what the programs share --------------------------------------------------------------------------- */
 
@@ -66,7 +60,7 @@ static struct ttnn_value compute_config(struct tt_call *call)
 }
 
 /* The last number before `high` that a dtype has; none is smaller than a normal one. */
-static double before(double high, enum ttnn_dtype dtype)
+static double random_before(double high, enum ttnn_dtype dtype)
 {
 	float last = nextafterf((float)high, -INFINITY);
 	uint32_t bits;
@@ -208,7 +202,6 @@ static tt_status launch_new(struct tt_tensor **out, struct tt_call *call,
 		[NEW_MEMORY] = *tt_call_arg(call, "memory_config"),
 		[NEW_DEVICE] = *tt_call_arg(call, "device"),
 	};
-	struct tt_program_args args = {.prog = prog, .attrs = attrs};
 	struct ttnn_shape shape;
 
 	TT_TRY(tt_call_shape(&shape, call, "shape"));
@@ -218,16 +211,16 @@ static tt_status launch_new(struct tt_tensor **out, struct tt_call *call,
 		attrs[NORMAL_SEED] = *tt_call_arg(call, "seed");
 	} else {
 		attrs[NEW_LOW] = ttnn_v_real(tt_call_real(call, "low", 0));
-		attrs[NEW_HIGH] = ttnn_v_real(before(tt_call_real(call, "high", 1), dtype));
+		attrs[NEW_HIGH] = ttnn_v_real(random_before(tt_call_real(call, "high", 1), dtype));
 		attrs[NEW_SEED] = *tt_call_arg(call, "seed");
 		attrs[NEW_SPLIT] = ttnn_v_list(NULL, 0);
 	}
-	return tt_call_program(out, call, &args);
+	return TT_LAUNCH(out, call, prog, .attrs = attrs);
 }
 
 /* Replaces *tensor by what an operation makes of it. */
-static tt_status turn(struct tt_tensor **tensor, struct tt_call *call, const char *op,
-		      struct ttnn_value what)
+static tt_status random_turn(struct tt_tensor **tensor, struct tt_call *call, const char *op,
+			     struct ttnn_value what)
 {
 	struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(*tensor)}, {NULL, what}};
 	struct tt_tensor *out;
@@ -260,9 +253,9 @@ static tt_status expand_rand(struct tt_call *call)
 	TT_TRY(check_bounds(tt_call_real(call, "low", 0), tt_call_real(call, "high", 1)));
 	TT_TRY(launch_new(&out, call, &prog_rand, is_float(dtype) ? dtype : TTNN_FLOAT32));
 	if (!is_float(dtype))
-		TT_TRY(turn(&out, call, "ttnn.typecast", ttnn_v_dtype(dtype)));
+		TT_TRY(random_turn(&out, call, "ttnn.typecast", ttnn_v_dtype(dtype)));
 	if (layout->integer != TTNN_TILE)
-		TT_TRY(turn(&out, call, "ttnn.to_layout", *layout));
+		TT_TRY(random_turn(&out, call, "ttnn.to_layout", *layout));
 	tt_call_return(call, out);
 	return TTNN_OK;
 }
@@ -275,7 +268,7 @@ static tt_status expand_randn(struct tt_call *call)
 
 	TT_TRY(launch_new(&out, call, &prog_randn, tt_call_dtype(call, "dtype", TTNN_BFLOAT16)));
 	if (layout->integer != TTNN_TILE)
-		TT_TRY(turn(&out, call, "ttnn.to_layout", *layout));
+		TT_TRY(random_turn(&out, call, "ttnn.to_layout", *layout));
 	tt_call_return(call, out);
 	return TTNN_OK;
 }
@@ -333,18 +326,11 @@ static tt_status expand_uniform(struct tt_call *call)
 	struct ttnn_value attrs[uniform_schema_count] = {
 		[UNIFORM_LOW] = ttnn_v_real(tt_call_real(call, "from", 0)),
 		[UNIFORM_HIGH] =
-			ttnn_v_real(before(tt_call_real(call, "to", 1), input->spec.dtype)),
+			ttnn_v_real(random_before(tt_call_real(call, "to", 1), input->spec.dtype)),
 		[UNIFORM_SEED] = *tt_call_arg(call, "seed"),
 		[UNIFORM_MEMORY] = ttnn_v_memory(memory ? memory : &input->spec.memory),
 		[UNIFORM_COMPUTE] = compute_config(call),
 	};
-	struct tt_program_args args = {.prog = &prog_uniform,
-				       .attrs = attrs,
-				       .inputs = &input,
-				       .input_count = 1,
-				       .outputs = &input,
-				       .output_count = 1,
-				       .in_place = true};
 
 	TT_REQUIRE(is_float(input->spec.dtype),
 		   "input.dtype() == DataType::BFLOAT16 || input.dtype() == DataType::FLOAT32",
@@ -352,7 +338,10 @@ static tt_status expand_uniform(struct tt_call *call)
 	TT_TRY(check_bounds(attrs[UNIFORM_LOW].real, tt_call_real(call, "to", 1)));
 	TT_REQUIRE(tt_tensor_device(input), "input.device() != nullptr",
 		   "Uniform: Input tensor needs to be on device");
-	return tt_call_give(call, tt_call_program(&out, call, &args), &out);
+	return tt_call_give(call,
+			    TT_LAUNCH(&out, call, &prog_uniform, .attrs = attrs, TT_INPUTS(input),
+				      TT_OUTPUTS(input), .in_place = true),
+			    &out);
 }
 
 /* ---- by probability -------------------------------------------------------------------------------------------------- */
@@ -457,29 +446,22 @@ static tt_status expand_bernoulli(struct tt_call *call)
 		[BERNOULLI_MEMORY] = ttnn_v_memory(memory ? memory : &inputs[0]->spec.memory),
 		[BERNOULLI_COMPUTE] = compute_config(call),
 	};
-	struct tt_program_args args = {.prog = &prog_bernoulli,
-				       .attrs = attrs,
-				       .inputs = inputs,
-				       .input_count = 2,
-				       .outputs = &inputs[1],
-				       .output_count = 1,
-				       .in_place = true};
 	struct tt_tensor *out;
 
 	TT_REQUIRE(tt_tensor_device(inputs[0]), "input.device() != nullptr",
 		   "Bernoulli: Input tensor needs to be on device");
-	return tt_call_give(call, tt_call_program(&out, call, &args), &out);
+	return tt_call_give(call,
+			    TT_LAUNCH(&out, call, &prog_bernoulli, .attrs = attrs, .inputs = inputs,
+				      .input_count = 2, TT_OUTPUTS(inputs[1]), .in_place = true),
+			    &out);
 }
 
 /* ---- the rows --------------------------------------------------------------------------------------------------------- */
 
 #define OP(name_, expand_, prog_, doc_, sig_)                                                      \
 	{                                                                                          \
-		.name = "ttnn." name_, .family = "random", .doc = doc_, .sigs = {sig_},            \
-		.expand = expand_, .programs = (const struct tt_prog *const[])                     \
-		{                                                                                  \
-			&prog_, NULL                                                               \
-		}                                                                                  \
+		.name = "ttnn." name_, .doc = doc_, .sigs = {sig_}, .expand = expand_,             \
+		TT_PROGRAMS(&prog_)                                                                \
 	}
 #define NEW                                                                                        \
 	"shape: Shape, device: Device, *, dtype: DataType = BFLOAT16, layout: Layout = TILE, "     \
@@ -501,4 +483,4 @@ static const struct tt_op ops[] = {
 	   "MemoryConfig? = None, " COMPUTE),
 };
 
-const struct tt_op_family tt_family_random = {"random", ops, sizeof(ops) / sizeof(ops[0])};
+const struct tt_op_family tt_family_random = {"random", ops, TT_COUNT(ops)};

@@ -13,11 +13,8 @@
 #include "device/devtensor.h"
 #include "golden/golden.h"
 #include "ops/rerun.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
+#include "ops/usual.h"
 #include "tensor/layout.h"
-#include "tensor/memory.h"
-#include "tensor/spec.h"
 
 /* ---- refusals ------------------------------------------------------------------------------------ */
 
@@ -51,7 +48,7 @@ static void keep(struct tt_storage *storage)
 	(void)storage;
 }
 
-/* Whoever wants the values is told so in these words. */
+/* Whoever wants the values gets this message. */
 static const struct tt_storage_ops hollow_ops = {
 	.name = "no memory: a dry run (NO_DISPATCH) computes no values",
 	.destroy = keep,
@@ -132,8 +129,8 @@ static uint64_t spread_on(const struct tt_device *device, const struct tt_tensor
 }
 
 /* A new tensor on the device with the bytes of one on the host. */
-static tt_status place(struct tt_tensor **out, struct tt_tensor *tensor, struct tt_device *device,
-		       const struct ttnn_memory_config *memory)
+static tt_status transfer_place(struct tt_tensor **out, struct tt_tensor *tensor,
+				struct tt_device *device, const struct ttnn_memory_config *memory)
 {
 	struct ttnn_spec_args args = tt_tensor_spec_args(&tensor->spec);
 	struct ttnn_tensor_spec spec;
@@ -171,7 +168,7 @@ static tt_status to_device(struct tt_tensor **out, struct tt_call *call, struct 
 		tt_host_end(call, NULL, TTNN_OK);
 		return TTNN_OK;
 	}
-	status = place(out, tensor, device, memory);
+	status = transfer_place(out, tensor, device, memory);
 	tt_host_end_as_is(call, status == TTNN_OK ? *out : NULL, status);
 	return status;
 }
@@ -382,10 +379,11 @@ static tt_status expand_to_device(struct tt_call *call)
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
 	struct tt_tensor *out;
 
-	TT_TRY(tt_host_to_device(&out, call, tt_call_tensor(call, "tensor"),
-				 tt_call_arg(call, "device")->device, memory ? memory : &dram));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call,
+			    tt_host_to_device(&out, call, tt_call_tensor(call, "tensor"),
+					      tt_call_arg(call, "device")->device,
+					      memory ? memory : &dram),
+			    &out);
 }
 
 /* The method keeps what the tensor's own config says. */
@@ -393,20 +391,19 @@ static tt_status expand_method_to(struct tt_call *call)
 {
 	struct tt_tensor *out;
 
-	TT_TRY(tt_host_to_device(&out, call, tt_call_tensor(call, "tensor"),
-				 tt_call_arg(call, "device")->device,
-				 tt_call_memory(call, "memory_config")));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call,
+			    tt_host_to_device(&out, call, tt_call_tensor(call, "tensor"),
+					      tt_call_arg(call, "device")->device,
+					      tt_call_memory(call, "memory_config")),
+			    &out);
 }
 
 static tt_status expand_from_device(struct tt_call *call)
 {
 	struct tt_tensor *out;
 
-	TT_TRY(tt_host_from_device(&out, call, tt_call_tensor(call, "tensor")));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, tt_host_from_device(&out, call, tt_call_tensor(call, "tensor")),
+			    &out);
 }
 
 /* On the host only. */
@@ -414,10 +411,10 @@ static tt_status expand_to_dtype(struct tt_call *call)
 {
 	struct tt_tensor *tensor = tt_call_tensor(call, "tensor"), *out;
 
-	TT_TRY(tt_host_to_dtype(&out, call, tensor,
-				tt_call_dtype(call, "dtype", tensor->spec.dtype)));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call,
+			    tt_host_to_dtype(&out, call, tensor,
+					     tt_call_dtype(call, "dtype", tensor->spec.dtype)),
+			    &out);
 }
 
 static tt_status expand_copy_to_device(struct tt_call *call)
@@ -463,10 +460,10 @@ static tt_status expand_empty_on_device(struct tt_call *call)
 {
 	struct tt_tensor *out;
 
-	TT_TRY(tt_call_create(&out, call, tt_call_arg(call, "device")->device,
-			      &tt_call_tensor(call, "like")->spec));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call,
+			    tt_call_create(&out, call, tt_call_arg(call, "device")->device,
+					   &tt_call_tensor(call, "like")->spec),
+			    &out);
 }
 
 /* ---- back to data ------------------------------------------------------------------------------------------ */
@@ -579,8 +576,7 @@ tt_status tt_golden_transfer(struct tt_golden *golden)
 
 	TT_GOLDEN_NEED(in);
 	out = tt_golden_out(golden, &in->shape, tt_call_dtype(&golden->call, "dtype", in->dtype));
-	if (!out)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(out);
 	for (uint64_t i = 0; i < in->count; i++)
 		*tt_at(out, i) = *tt_at(in, i);
 	return TTNN_OK;
@@ -590,13 +586,13 @@ tt_status tt_golden_transfer(struct tt_golden *golden)
 
 #define OP(name_, expand_, golden_, doc_, ...)                                                     \
 	{                                                                                          \
-		.name = "ttnn." name_, .family = "host", .doc = doc_, .sigs = {__VA_ARGS__},       \
-		.expand = expand_, .golden = golden_, .pcc = 0.9999                                \
+		.name = "ttnn." name_, .doc = doc_, .sigs = {__VA_ARGS__}, .expand = expand_,      \
+		.golden = golden_, .pcc = 0.9999                                                   \
 	}
 #define NONE(name_, expand_, doc_, ...)                                                            \
 	{                                                                                          \
-		.name = "ttnn." name_, .family = "host", .doc = doc_, .sigs = {__VA_ARGS__},       \
-		.expand = expand_, .gives = "[Tensor]"                                             \
+		.name = "ttnn." name_, .doc = doc_, .sigs = {__VA_ARGS__}, .expand = expand_,      \
+		.gives = "[Tensor]"                                                                \
 	}
 
 static const struct tt_op ops[] = {
@@ -632,4 +628,4 @@ static const struct tt_op ops[] = {
 	   "None, device: Device? = None, cq_id: int? = None"),
 };
 
-const struct tt_op_family tt_family_host = {"host", ops, sizeof(ops) / sizeof(ops[0])};
+const struct tt_op_family tt_family_host = {"host", ops, TT_COUNT(ops)};

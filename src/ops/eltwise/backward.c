@@ -12,7 +12,6 @@
 #include "ops/eltwise/eltwise.h"
 #include "ops/op_enums.h"
 #include "ops/usual.h"
-#include "tensor/dtype.h"
 
 /* ---- what tables share --------------------------------------------------------------------------- */
 
@@ -55,9 +54,7 @@ tt_status tt_backward_output(struct tt_tensor **out, struct tt_call *call, struc
 		*out = given;
 		return TTNN_OK;
 	}
-	TT_TRY(tt_call_op(out, call, "ttnn.empty_like", args, 2));
-	tt_call_own(call, *out);
-	return TTNN_OK;
+	return tt_call_owned(call, tt_call_op(out, call, "ttnn.empty_like", args, 2), out);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------------ */
@@ -72,7 +69,7 @@ struct row {
 	bool lazy; /* makes no output when one is given; upstream mostly makes one and drops it */
 };
 
-static tt_status expand(struct tt_call *call)
+static tt_status backward_expand(struct tt_call *call)
 {
 	const struct row *row = call->entry->op->row;
 
@@ -97,7 +94,7 @@ static tt_status expand_into(struct tt_call *call)
 }
 
 /* The gradient times the derivative, element by element. */
-static tt_status golden(struct tt_golden *golden)
+static tt_status backward_golden(struct tt_golden *golden)
 {
 	const struct row *row = golden->op->row;
 	const struct tt_array *grad = tt_golden_in(golden, golden->call.args->sig->args[0].name);
@@ -512,69 +509,69 @@ SLOPE(threshold, x > p)
 #define INTO MC ", input_grad: Tensor? = None"
 #define OP(name_, expand_, golden_, row_, ...)                                                     \
 	{                                                                                          \
-		.name = "ttnn." name_ "_bw", .family = "backward",                                 \
-		.doc = "The gradient of " name_ ".", .sigs = {__VA_ARGS__}, .expand = expand_,     \
-		.golden = golden_, .pcc = 0.999, .row = row_, .gives = "[Tensor]"                  \
+		.name = "ttnn." name_ "_bw", .doc = "The gradient of " name_ ".",                  \
+		.sigs = {__VA_ARGS__}, .expand = expand_, .golden = golden_, .row = row_,          \
+		.gives = "[Tensor]"                                                                \
 	}
 #define ROW(name_, text_, ...)                                                                     \
 	(&(const struct row){.text = text_, .slope = slope_##name_, __VA_ARGS__})
 #define PARAM(...) .param = {__VA_ARGS__}
 #define P_ROW(name_, recipe, derivative)                                                           \
-	OP(#name_, expand, golden, ROW(name_, recipe, ), GRADIENT "*, " MC),
+	OP(#name_, backward_expand, backward_golden, ROW(name_, recipe, ), GRADIENT "*, " MC),
 #define W_ROW(name_, signature, p, q, recipe, derivative)                                          \
-	OP(#name_, expand, golden, ROW(name_, recipe, PARAM(p, q)),                                \
+	OP(#name_, backward_expand, backward_golden, ROW(name_, recipe, PARAM(p, q)),              \
 	   GRADIENT "*, " signature ", " MC),
 #define I_ROW(name_, recipe, derivative)                                                           \
-	OP(#name_, expand_into, golden, ROW(name_, recipe, ), GRADIENT "*, " INTO),
+	OP(#name_, expand_into, backward_golden, ROW(name_, recipe, ), GRADIENT "*, " INTO),
 #define BOUNDS(type) GRADIENT "min: " type "? = None, max: " type "? = None, *, " MC
 
 /* clang-format off */
 static const struct tt_op ops[] = {
 	GRADIENTS(P_ROW, W_ROW, I_ROW)
-	OP("celu", expand_with_number,  golden,
+	OP("celu", expand_with_number,  backward_golden,
 	   ROW(celu, "d = multiply(x, n); e = exp(d); return where(gt(x, 0.0), g, multiply(g, e))",
 	       PARAM("alpha")), GRADIENT "*, alpha: float = 1.0, " MC),
 	OP("clamp", expand_clamp, golden_clamp, NULL, BOUNDS("float"), BOUNDS("Tensor")),
 	OP("clip", expand_clamp, golden_clamp, NULL, BOUNDS("float"), BOUNDS("Tensor")),
-	OP("div_no_nan", expand_with_number, golden,
+	OP("div_no_nan", expand_with_number, backward_golden,
 	   ROW(div_no_nan, "v = full_like(x, scalar); "
 	       "return where(eq(v, 0), 0.0, multiply(g, n))", PARAM("scalar")),
 	   GRADIENT "scalar: float, *, " MC),
-	OP("fill", expand_fill, golden, ROW(fill, NULL, ), GRADIENT "*, " INTO),
-	OP("gelu", expand_by_program, golden, ROW(gelu, NULL, .program = TT_GELU_BW),
+	OP("fill", expand_fill, backward_golden, ROW(fill, NULL, ), GRADIENT "*, " INTO),
+	OP("gelu", expand_by_program, backward_golden, ROW(gelu, NULL, .program = TT_GELU_BW),
 	   GRADIENT "*, variant: GeluVariant = Accurate, " INTO,
 	   GRADIENT "*, approximate: str, " INTO),
-	{.name = "ttnn.experimental.gelu_bw", .family = "backward", .doc = "The gradient of gelu.",
+	{.name = "ttnn.experimental.gelu_bw", .doc = "The gradient of gelu.",
 	 .sigs = {"grad_output_tensor: Tensor, input_tensor: Tensor, *, approximate: str = none, " INTO},
-	 .expand = expand_by_program, .golden = golden, .pcc = 0.999, .row = ROW(gelu, NULL, .program = TT_GELU_BW)},
-	OP("logiteps", expand_with_number, golden,
+	 .expand = expand_by_program, .golden = backward_golden, .row = ROW(gelu, NULL, .program = TT_GELU_BW)},
+	OP("logiteps", expand_with_number, backward_golden,
 	   ROW(logiteps, "y = multiply(g, reciprocal~(multiply(x, rsub(x, 1.0)))); "
 	       "e = full_like(x, eps); o = logical_or(lt(x, eps), gt(x, n)); "
 	       "y = where(eq(o, 1.0), where(ltz(e), nan, 0.0), "
 	       "where(logical_or(eq(x, 0.0), eq(x, 1.0)), " SIGNED_INF ", y)); return y",
 	       PARAM("eps"), .complement = true), GRADIENT "*, eps: float = 0.0, " MC),
-	OP("polygamma", expand_polygamma, golden,
+	OP("polygamma", expand_polygamma, backward_golden,
 	   ROW(polygamma, "y = multiply(g, polygamma(x, next)); "
 	       "y = where(logical_and(le(x, 0.0), eqz(g)), nan, y); "
 	       POLES "gtz(g)), pole, y); " POLES "ltz(g)), -pole, y); return y", PARAM("n")),
 	   GRADIENT "n: int, *, " MC),
-	OP("pow", expand_pow, golden, ROW(pow, NULL, PARAM("exponent")),
+	OP("pow", expand_pow, backward_golden, ROW(pow, NULL, PARAM("exponent")),
 	   GRADIENT "exponent: float, *, " INTO),
-	OP("rdiv", expand_rdiv, golden, ROW(rdiv, NULL, PARAM("scalar")),
+	OP("rdiv", expand_rdiv, backward_golden, ROW(rdiv, NULL, PARAM("scalar")),
 	   GRADIENT "scalar: float, *, rounding_mode: str? = None, " MC),
-	OP("rpow", expand_rpow, golden, ROW(rpow, NULL, PARAM("exponent")),
+	OP("rpow", expand_rpow, backward_golden, ROW(rpow, NULL, PARAM("exponent")),
 	   GRADIENT "exponent: float, *, " MC),
-	OP("rsqrt", expand_into, golden,
+	OP("rsqrt", expand_into, backward_golden,
 	   ROW(rsqrt, STEP("rsqrt(x" ONTO) STEP("pow(out, 3" ONTO)
 	       STEP("multiply(multiply(g, out), -0.5" ONTO) STEP("where(ltz(x), nan, out" ONTO)
 	       STEP("where(logical_and(eqz(x), eqz(g)), nan, out" ONTO) "return out",
 	       .like_gradient = true, .lazy = true), GRADIENT "*, " INTO),
-	OP("sigmoid", expand_by_program, golden, ROW(sigmoid, NULL, .program = TT_SIGMOID_BW), GRADIENT "*, " MC),
-	OP("tanh", expand_by_program, golden, ROW(tanh, NULL, .program = TT_TANH_BW), GRADIENT "*, " INTO),
-	OP("threshold", expand, golden,
+	OP("sigmoid", expand_by_program, backward_golden, ROW(sigmoid, NULL, .program = TT_SIGMOID_BW), GRADIENT "*, " MC),
+	OP("tanh", expand_by_program, backward_golden, ROW(tanh, NULL, .program = TT_TANH_BW), GRADIENT "*, " INTO),
+	OP("threshold", backward_expand, backward_golden,
 	   ROW(threshold, "return where(gtz(add(x, -min)), g, 0.0)", PARAM("min")),
 	   GRADIENT "min: float, max: float, *, " MC),
 };
 /* clang-format on */
 
-const struct tt_op_family tt_family_backward = {"backward", ops, sizeof(ops) / sizeof(ops[0])};
+const struct tt_op_family tt_family_backward = {"backward", ops, TT_COUNT(ops)};

@@ -10,9 +10,6 @@
 #include "ops/eltwise/backward_program.h"
 #include "ops/eltwise/eltwise.h"
 #include "ops/op_enums.h"
-#include "tensor/dtype.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
 
 struct row {
 	const char *text;    /* all gradients at once; or */
@@ -27,7 +24,7 @@ struct row {
 /* ---- all at once ----------------------------------------------------------------------------------- */
 
 /* A number as second operand has a recipe of its own. */
-static tt_status expand(struct tt_call *call)
+static tt_status backward_binary_expand(struct tt_call *call)
 {
 	const struct row *row = call->entry->op->row;
 	bool number = call->args->values[2].kind != TTNN_VALUE_TENSOR;
@@ -47,7 +44,7 @@ static tt_status refuse_blocks(struct tt_call *call)
 			   "tt::tt_metal::is_block_float(grad_tensor.dtype()) || "
 			   "tt::tt_metal::is_block_float(other.dtype()))",
 			   "BFLOAT8_B/BFLOAT4_B dtypes are not supported !!");
-	return expand(call);
+	return backward_binary_expand(call);
 }
 
 /* A number as weight: 1 - weight is computed in float32. */
@@ -58,7 +55,7 @@ static tt_status expand_lerp(struct tt_call *call)
 	float weight = (float)tt_call_real(call, "scalar", 0);
 
 	if (tt_call_tensor(call, "input_tensor_c"))
-		return expand(call);
+		return backward_binary_expand(call);
 	tt_backward_name(&backward, "rest", ttnn_v_real((double)(1.0f - weight)));
 	return tt_backward_run(call, &backward);
 }
@@ -554,17 +551,19 @@ PARTIALS(SLOPES)
 #define INTO MC ", input_grad: Tensor? = None"
 #define OP(name_, expand_, golden_, row_, ...)                                                     \
 	{                                                                                          \
-		.name = "ttnn." name_ "_bw", .family = "backward",                                 \
-		.doc = "The gradients of " name_ ".", .sigs = {__VA_ARGS__}, .expand = expand_,    \
-		.golden = golden_, .pcc = 0.999, .row = row_, .gives = "[Tensor]"                  \
+		.name = "ttnn." name_ "_bw", .doc = "The gradients of " name_ ".",                 \
+		.sigs = {__VA_ARGS__}, .expand = expand_, .golden = golden_, .row = row_,          \
+		.gives = "[Tensor]"                                                                \
 	}
 #define ROW(name, ...) (&(const struct row){.slope = {name##_by_a, name##_by_b}, __VA_ARGS__})
 #define ROW3(slope_, results_, ...)                                                                \
 	(&(const struct row3){.row = {__VA_ARGS__}, .slope = slope_, .results = results_})
 /* One recipe gives both gradients. */
-#define BOTH(name, text_) OP(#name, expand, golden_pair, ROW(name, .text = text_), PAIR "*, " MC)
+#define BOTH(name, text_)                                                                          \
+	OP(#name, backward_binary_expand, golden_pair, ROW(name, .text = text_), PAIR "*, " MC)
 #define BOTH_IN_A(name, text_)                                                                     \
-	OP(#name, expand, golden_pair, ROW(name, .text = text_, .memory_of_a = true), PAIR "*, " MC)
+	OP(#name, backward_binary_expand, golden_pair,                                             \
+	   ROW(name, .text = text_, .memory_of_a = true), PAIR "*, " MC)
 #define THREE                                                                                      \
 	"grad_tensor: Tensor, input_tensor_a: Tensor, input_tensor_b: Tensor, "                    \
 	"input_tensor_c: Tensor, "
@@ -580,14 +579,14 @@ static const struct tt_op ops[] = {
 	OP("addalpha", expand_each, golden_pair,
 	   ROW(addalpha, .each = {ASSIGN, "_ = multiply(g, alpha" ONTO}),
 	   PAIR "alpha: float = 1.0, *, " WANTED AB_GRADS),
-	OP("addcdiv", expand, golden_three,
+	OP("addcdiv", backward_binary_expand, golden_three,
 	   ROW3(addcdiv_slope, 3, .memory_of_a = true,
 		.text = "r = reciprocal(c); y = multiply~(multiply(g, alpha), r); "
 			"u = where(eqz(c), where(eqz(g), nan, inf), y); "
 			"t = multiply(multiply(neg(g), alpha), b); z = multiply(multiply(t, r), r); "
 			"drop r; v = where(eqz(c), where(eqz(g), nan, -inf), z); return g, u, v"),
 	   THREE "alpha: float, *, " MC),
-	OP("addcmul", expand, golden_three,
+	OP("addcmul", backward_binary_expand, golden_three,
 	   ROW3(addcmul_slope, 3, .memory_of_a = true,
 		.text = "y = multiply(multiply(g, c), alpha); "
 			"z = multiply(multiply(g, b), alpha); return g, y, z"),
@@ -609,7 +608,7 @@ static const struct tt_op ops[] = {
 	       .scalar = "_ = multiply(g, n" ONTO),
 	   SCALAR "rounding_mode: str? = None, *, " INTO,
 	   OTHER "*, rounding_mode: str? = None, " WANTED GRADS),
-	OP("fmod", expand, golden_pair,
+	OP("fmod", backward_binary_expand, golden_pair,
 	   ROW(fmod, .scalar = "return g",
 	       .text = "t = div(a, b, rounding_mode='trunc'); z = multiply(neg~(g), t); return g, z"),
 	   PAIR "*, " MC, SCALAR "*, " MC),
@@ -630,7 +629,7 @@ static const struct tt_op ops[] = {
 	BOTH(min, EXTREME "return z, y"),
 	OP("mul", expand_mul, golden_pair, ROW(mul, .scalar = "_ = multiply(g, scalar" ONTO),
 	   SCALAR "*, " INTO, OTHER "*, " WANTED GRADS),
-	OP("remainder", expand, golden_pair,
+	OP("remainder", backward_binary_expand, golden_pair,
 	   ROW(remainder, .scalar = "return g",
 	       .text = "t = div(a, b, rounding_mode='floor'); z = multiply(neg~(g), t); return g, z"),
 	   PAIR "*, " MC, SCALAR "*, " MC),
@@ -656,5 +655,4 @@ static const struct tt_op ops[] = {
 };
 /* clang-format on */
 
-const struct tt_op_family tt_family_backward_binary = {"backward", ops,
-						       sizeof(ops) / sizeof(ops[0])};
+const struct tt_op_family tt_family_backward_binary = {"backward", ops, TT_COUNT(ops)};

@@ -11,14 +11,7 @@
 #include <stdio.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/work_split.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
 
 enum { FN, DTYPE, MEMORY, UNARY_ATTRS, WANTED = UNARY_ATTRS, BINARY_ATTRS };
 
@@ -84,7 +77,7 @@ static tt_status check_shape(const struct tt_launch *launch)
 
 /* ---- one operand ------------------------------------------------------------------------------------ */
 
-static tt_status unary_infer(struct tt_launch *launch)
+static tt_status backward_unary_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[1]->spec;
 
@@ -92,7 +85,7 @@ static tt_status unary_infer(struct tt_launch *launch)
 }
 
 /* In upstream's order: input first. */
-static tt_status unary_validate(struct tt_launch *launch)
+static tt_status backward_unary_validate(struct tt_launch *launch)
 {
 	enum ttnn_layout layouts[] = {launch->inputs[0]->spec.layout,
 				      launch->inputs[1]->spec.layout};
@@ -142,7 +135,7 @@ static uint64_t work_units(const struct tt_launch *launch)
 #define STAGING_SLACK 96
 
 /* Shards are buffers as they lie. Rows go through a staging page each. */
-static tt_status unary_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status backward_unary_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	bool shards = in_shards(launch);
 	const ttnn_core_set *cores = shards ? launch->inputs[0]->spec.memory.shard.grid : NULL;
@@ -168,7 +161,7 @@ static tt_status unary_memory(struct tt_plan *plan, const struct tt_launch *laun
 }
 
 /* The gradient times a slope of the input, as one job. */
-static tt_status unary_kernel(struct tt_launch *launch)
+static tt_status backward_unary_kernel(struct tt_launch *launch)
 {
 	static const enum tt_unary_fn slopes[] = {
 		[TT_TANH_BW] = TT_UNARY_TANH_SLOPE,
@@ -191,10 +184,11 @@ static const struct tt_prog unary_program = {
 	.device_op = "UnaryBackwardDeviceOperation",
 	.prim = "ttnn::prim::unary_backward",
 	.attrs = &unary_schema,
-	.infer = unary_infer,
-	.validate = unary_validate,
-	TT_FACTORY("ttnn::operations::unary_backward::UnaryBackwardProgramFactory", unary_memory),
-	TT_KERNEL(unary_kernel),
+	.infer = backward_unary_infer,
+	.validate = backward_unary_validate,
+	TT_FACTORY("ttnn::operations::unary_backward::UnaryBackwardProgramFactory",
+		   backward_unary_memory),
+	TT_KERNEL(backward_unary_kernel),
 };
 
 /* The dtype is the input's. */
@@ -216,7 +210,7 @@ tt_status tt_unary_backward_launch(struct tt_tensor **out, struct tt_call *call,
 /* ---- a product ----------------------------------------------------------------------------------------- */
 
 /* Refusals come before the specs, as upstream does it. */
-static tt_status binary_infer(struct tt_launch *launch)
+static tt_status backward_binary_infer(struct tt_launch *launch)
 {
 	static const char *const names[] = {"the grad_output tensor", "the input tensor",
 					    "the other tensor"};
@@ -237,7 +231,7 @@ static tt_status binary_infer(struct tt_launch *launch)
 }
 
 /* Two tiles of everything, by tile over the grid. */
-static tt_status binary_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status backward_binary_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *second = &launch->outputs[1]->spec;
 	const ttnn_core_set *cores;
@@ -253,7 +247,7 @@ static tt_status binary_memory(struct tt_plan *plan, const struct tt_launch *lau
 }
 
 /* grad × b and grad × a. */
-static tt_status binary_kernel(struct tt_launch *launch)
+static tt_status backward_binary_kernel(struct tt_launch *launch)
 {
 	for (size_t i = 0; i < 2; i++) {
 		const struct tt_map_job job = {.out = launch->outputs[i],
@@ -270,10 +264,10 @@ static const struct tt_prog binary_program = {
 	.device_op = "BinaryBackwardDeviceOperation",
 	.prim = "ttnn::prim::binary_backward",
 	.attrs = &binary_schema,
-	.infer = binary_infer,
+	.infer = backward_binary_infer,
 	TT_FACTORY("ttnn::operations::binary_backward::BinaryBackwardProgramFactory",
-		   binary_memory),
-	TT_KERNEL(binary_kernel),
+		   backward_binary_memory),
+	TT_KERNEL(backward_binary_kernel),
 };
 
 /* DTYPE stays unset. */

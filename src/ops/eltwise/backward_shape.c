@@ -1,7 +1,6 @@
 /* backward_shape.c: gradients of operations that change shapes: prod, repeat. */
 #include "ops/eltwise/backward.h"
 #include "ops/movement/movement.h"
-#include "tensor/shape.h"
 
 /* ---- prod ---------------------------------------------------------------------------------------- */
 
@@ -129,8 +128,7 @@ static tt_status golden_repeat(struct tt_golden *golden)
 
 #define OP(name_, signature)                                                                       \
 	{                                                                                          \
-		.name = "ttnn." #name_ "_bw", .family = "backward",                                \
-		.doc = "The gradient of " #name_ ".",                                              \
+		.name = "ttnn." #name_ "_bw", .doc = "The gradient of " #name_ ".",                \
 		.sigs = {"grad_tensor: Tensor, input_tensor: Tensor, " signature                   \
 			 "memory_config: MemoryConfig? = None"},                                   \
 		.expand = expand_##name_, .golden = golden_##name_, .pcc = 0.99,                   \
@@ -142,5 +140,4 @@ static const struct tt_op ops[] = {
 	OP(repeat, "shape: Shape, *, "),
 };
 
-const struct tt_op_family tt_family_backward_shape = {"backward", ops,
-						      sizeof(ops) / sizeof(ops[0])};
+const struct tt_op_family tt_family_backward_shape = {"backward", ops, TT_COUNT(ops)};

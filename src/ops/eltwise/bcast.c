@@ -9,17 +9,9 @@
  */
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/op_enums.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* ---- the program that combines ----------------------------------------------------------------------------- */
 
@@ -48,7 +40,6 @@ static tt_status bcast_infer(struct tt_launch *launch)
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	struct ttnn_memory_config memory = *launch->attrs[MEMORY].memory;
 
-	launch->output_count = 1;
 	if (tt_infer_given(launch, 0))
 		return TTNN_OK;
 	if (tt_memory_config_is_sharded(&memory) && tt_memory_config_is_sharded(&in->memory)) {
@@ -197,27 +188,21 @@ static tt_status bcast_kernel(struct tt_launch *launch)
 	};
 	enum tt_bcast_dim dim = (enum tt_bcast_dim)launch->attrs[DIM].integer;
 	struct tt_tensor *b = launch->inputs[1], *first;
-	struct ttnn_spec_args args = {.shape = b->spec.shape, .dtype = TTNN_FLOAT32};
+	struct ttnn_shape shape = b->spec.shape;
 	struct tt_map_job job = {.out = launch->outputs[0],
 				 .arity = 2,
 				 .in = {launch->inputs[0]},
 				 .op = fns[launch->attrs[MATH].integer]};
-	struct ttnn_tensor_spec spec;
-	uint32_t rank = args.shape.rank;
-	tt_status status;
+	uint32_t rank = shape.rank;
 
 	if (dim != TT_BCAST_H && rank > 0)
-		args.shape.dim[rank - 1] = 1;
+		shape.dim[rank - 1] = 1;
 	if (dim != TT_BCAST_W && rank > 1)
-		args.shape.dim[rank - 2] = 1;
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(&first, &spec));
+		shape.dim[rank - 2] = 1;
+	TT_TRY(tt_scratch_f32(&first, &shape));
 	job.in[1] = first;
-	status = tt_move_part(first, b, &(struct tt_move_block){.extent = spec.shape.dim});
-	if (status == TTNN_OK)
-		status = tt_backend_get()->map(&job);
-	ttnn_tensor_unref(first);
-	return status;
+	TT_TRY(tt_move_part(first, b, &(struct tt_move_block){.extent = shape.dim}));
+	return tt_backend_get()->map(&job);
 }
 
 /* The operand that is spread is what moves. */
@@ -315,9 +300,9 @@ static tt_status tiled(struct tt_tensor **out, struct tt_call *call, struct tt_t
 	*out = in;
 	if (in->spec.layout == TTNN_TILE)
 		return TTNN_OK;
-	TT_TRY(tt_call_op(out, call, "ttnn.tilize_with_val_padding", args, TT_COUNT(args)));
-	tt_call_own(call, *out);
-	return TTNN_OK;
+	return tt_call_owned(
+		call, tt_call_op(out, call, "ttnn.tilize_with_val_padding", args, TT_COUNT(args)),
+		out);
 }
 
 /* Rows become tiles first. */
@@ -348,14 +333,12 @@ static tt_status bcast_expand(struct tt_call *call)
 static const struct tt_op ops[] = {
 	{
 		.name = "ttnn.bcast",
-		.family = "bcast",
 		.doc = "Combines all rows, columns or values of each matrix with one of another "
 		       "tensor.",
 		.sigs = {"input_a: Tensor, input_b: Tensor, math_op: BcastOpMath, dim: BcastOpDim, *, "
 			 "memory_config: MemoryConfig? = None, output_tensor: Tensor? = None"},
 		.expand = bcast_expand,
 		.golden = tt_golden_bcast,
-		.pcc = 0.999,
 	},
 };
 

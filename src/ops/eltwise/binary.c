@@ -13,16 +13,9 @@
 #include <math.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/eltwise/eltwise.h"
-#include "ops/mem_rows.h"
 #include "ops/op_enums.h"
 #include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
 
 #define ATTR_LIST(X)                                                                               \
 	X(FN, "binary_op_type")                                                                    \
@@ -487,7 +480,6 @@ static tt_status binary_infer(struct tt_launch *launch)
 {
 	const struct prepared *prepared = launch->extra;
 
-	launch->output_count = 1;
 	launch->specs[0] = prepared->spec;
 	return check_output(prepared);
 }
@@ -539,8 +531,8 @@ static tt_status binary_kernel(struct tt_launch *launch)
 	return tt_backend_get()->map(&job);
 }
 
-/* Neither shapes nor the scalar: those are told to the program each time it runs. */
-static void key(struct tt_key *key, const struct tt_launch *launch)
+/* Neither shapes nor the scalar: those are arguments of each run of the program. */
+static void binary_key(struct tt_key *key, const struct tt_launch *launch)
 {
 	const struct ttnn_value *attrs = launch->attrs;
 	bool inside = attrs[QUANT].boolean || attrs[WHERE].boolean;
@@ -566,7 +558,7 @@ static void key(struct tt_key *key, const struct tt_launch *launch)
 		.validate = binary_validate,                                                       \
 		TT_FACTORY("ttnn::operations::binary_ng::BinaryNgDeviceOperation::ProgramFactory", \
 			   binary_memory),                                                         \
-		.key = key, TT_KERNEL(binary_kernel), .prim_args = args_                           \
+		.key = binary_key, TT_KERNEL(binary_kernel), .prim_args = args_                    \
 	}
 static const struct tt_prog program =
 	PROGRAM("BinaryNgDeviceOperation", "ttnn::prim::binary_ng", 0);
@@ -733,13 +725,7 @@ tt_status tt_binary_launch(struct tt_tensor **out, struct tt_call *call,
 	attrs[SUBTILE] = tt_value_enum(&subtile_enum, subtile);
 	attrs[LAYOUT_OUT] = ttnn_v_layout(layout);
 	fill_shards(attrs, &pages, args, &prepared.spec, subtile);
-	return tt_call_program(out, call,
-			       &(struct tt_program_args){.prog = old ? &classic : &program,
-							 .attrs = attrs,
-							 .inputs = inputs,
-							 .input_count = 2,
-							 .outputs = &args->output,
-							 .output_count = 1,
-							 .grid = grid,
-							 .extra = &prepared});
+	return TT_LAUNCH(out, call, old ? &classic : &program, .attrs = attrs, .inputs = inputs,
+			 .input_count = 2, TT_OUTPUTS(args->output), .grid = grid,
+			 .extra = &prepared);
 }

@@ -10,9 +10,6 @@
 #include "ops/eltwise/pow_int.h"
 #include "ops/recipe.h"
 #include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
 
 /* ---- what they share -------------------------------------------------------------------------------- */
 
@@ -80,9 +77,10 @@ static tt_status quotient(struct tt_tensor **out, struct tt_call *call,
 		{"sub_core_grids", *tt_call_arg(call, "sub_core_grids")},
 	};
 
-	TT_TRY(tt_call_op(out, call, "ttnn.divide", passed, sizeof(passed) / sizeof(passed[0])));
-	tt_call_own(call, *out);
-	return TTNN_OK;
+	return tt_call_owned(
+		call,
+		tt_call_op(out, call, "ttnn.divide", passed, sizeof(passed) / sizeof(passed[0])),
+		out);
 }
 
 /* A quotient, rounded by a second program; whole results by a typecast behind it. */
@@ -302,9 +300,7 @@ static tt_status expand_prelu(struct tt_call *call)
 		tt_value_number(&step.params[0], value->kind == TTNN_VALUE_LIST && value->count
 							 ? value->items
 							 : value);
-		TT_TRY(run_unary(&out, call, input, &step));
-		tt_call_return(call, out);
-		return TTNN_OK;
+		return tt_call_give(call, run_unary(&out, call, input, &step), &out);
 	}
 	TT_NEED(shape->rank >= 2, "ShapeBase[] index out of range. 1 not in [-4, %u)", shape->rank);
 	TT_TRY(ttnn_shape_volume(&count, &weight->spec.shape));
@@ -333,9 +329,7 @@ static tt_status expand_bias_gelu(struct tt_call *call)
 	TT_TRY(tt_binary_read(&front, call, TT_BINARY_BIAS_GELU));
 	if (front.args.b) {
 		front.args.variant = true;
-		TT_TRY(tt_binary_run(&out, call, &front));
-		tt_call_return(call, out);
-		return TTNN_OK;
+		return tt_call_give(call, tt_binary_run(&out, call, &front), &out);
 	}
 	if (front.args.dtype && *front.args.dtype != front.args.a->spec.dtype)
 		TT_TRY(tt_binary_cast(&front.args.a, call, *front.args.dtype));
@@ -375,9 +369,8 @@ static tt_status expand_polyval(struct tt_call *call)
 	TT_REQUIRE(list->count != 0, "!coeffs.empty()",
 		   "polyval requires at least one coefficient");
 	if (list->count == 1) {
-		TT_TRY(tt_call_op(&out, call, "ttnn.full_like", filled, 2));
-		tt_call_return(call, out);
-		return TTNN_OK;
+		return tt_call_give(call, tt_call_op(&out, call, "ttnn.full_like", filled, 2),
+				    &out);
 	}
 	TT_TRY(horner(&result, call, "ttnn.multiply", x, &list->items[0]));
 	for (uint32_t i = 1; i + 1 < list->count; i++) {
@@ -418,9 +411,8 @@ static tt_status gathered(struct tt_tensor **tensor, struct tt_call *call)
 
 	if (layout == TTNN_INTERLEAVED || layout == TTNN_HEIGHT_SHARDED)
 		return TTNN_OK;
-	TT_TRY(tt_call_op(tensor, call, "ttnn.to_memory_config", args, 2));
-	tt_call_own(call, *tensor);
-	return TTNN_OK;
+	return tt_call_owned(call, tt_call_op(tensor, call, "ttnn.to_memory_config", args, 2),
+			     tensor);
 }
 
 /* Whole numbers and float32 are multiplied by broadcasting, others by matmul. */
@@ -522,7 +514,7 @@ static enum ttnn_dtype result_dtype(const struct tt_call *call, enum tt_binary_f
 }
 
 /* Element by element, broadcast. */
-static tt_status golden(struct tt_golden *golden)
+static tt_status binary_composite_golden(struct tt_golden *golden)
 {
 	const struct row *row = golden->op->row;
 	uint64_t at[TTNN_MAX_RANK];
@@ -630,8 +622,8 @@ static tt_status golden_outer(struct tt_golden *golden)
 #define TENSORS "input_tensor_a: Tensor, input_tensor_b: Tensor, "
 #define OP(name_, doc_, expand_, golden_, row_, ...)                                               \
 	{                                                                                          \
-		.name = "ttnn." name_, .family = "binary", .doc = doc_, .sigs = {__VA_ARGS__},     \
-		.expand = expand_, .golden = golden_, .pcc = 0.999, .row = row_                    \
+		.name = "ttnn." name_, .doc = doc_, .sigs = {__VA_ARGS__}, .expand = expand_,      \
+		.golden = golden_, .row = row_                                                     \
 	}
 #define ROW(value_, fn_) (&(const struct row){.value = value_, .fn = TT_BINARY_##fn_})
 #define DIVISIONS                                                                                  \
@@ -640,27 +632,27 @@ static tt_status golden_outer(struct tt_golden *golden)
 
 /* clang-format off */
 static const struct tt_op ops[] = {
-	OP("bias_gelu", "gelu(a + b).", expand_bias_gelu, golden, ROW(value_bias_gelu, BIAS_GELU),
+	OP("bias_gelu", "gelu(a + b).", expand_bias_gelu, binary_composite_golden, ROW(value_bias_gelu, BIAS_GELU),
 	   "input_tensor_a: Tensor, input_tensor_b: int | float, " FAST TYPED ", " SUB,
 	   TENSORS FAST TYPED ", " SUB),
-	OP("div", "a / b, rounded down, towards 0 or not at all.", expand_div, golden,
+	OP("div", "a / b, rounded down, towards 0 or not at all.", expand_div, binary_composite_golden,
 	   ROW(value_div, DIV), DIVISIONS),
-	OP("div_no_nan", "a / b, and 0 where b is 0.", expand_div_no_nan, golden,
+	OP("div_no_nan", "a / b, and 0 where b is 0.", expand_div_no_nan, binary_composite_golden,
 	   ROW(value_div_no_nan, DIV),
 	   TENSORS "*, " MC, "input_tensor_a: Tensor, value: int | float, *, " MC),
-	{.name = "ttnn.divide", .family = "binary", .doc = "a / b.", .frontend = "ttnn.div",
+	{.name = "ttnn.divide", .doc = "a / b.", .frontend = "ttnn.div",
 	 .sigs = {"input_tensor_a: Tensor, input_tensor_b: int | float, " FAST TYPED ", " SUB,
 		  TENSORS FAST TYPED ", " SUB,
 		  "input_tensor_a: int | float, input_tensor_b: Tensor, " FAST TYPED ", " SUB,
 		  DIVISIONS},
-	 .expand = expand_div, .golden = golden, .pcc = 0.999, .row = ROW(value_div, DIV)},
-	OP("floor_div", "a / b rounded down.", expand_floor_div, golden, ROW(value_floor_div, DIV),
+	 .expand = expand_div, .golden = binary_composite_golden, .row = ROW(value_div, DIV)},
+	OP("floor_div", "a / b rounded down.", expand_floor_div, binary_composite_golden, ROW(value_floor_div, DIV),
 	   TENSORS "*, " MC, "input_tensor_a: Tensor, value: int | float, *, " MC),
 	OP("outer", "Every element of a times every element of b.", expand_outer, golden_outer, NULL,
 	   TENSORS "*, " MC),
 	OP("polyval", "The polynomial with these coefficients, highest power first.", expand_polyval,
 	   golden_polyval, NULL, "input_tensor_a: Tensor, coeffs: floats, *, " MC),
-	OP("pow", "a to the power of b.", expand_pow, golden, ROW(value_pow, POWER),
+	OP("pow", "a to the power of b.", expand_pow, binary_composite_golden, ROW(value_pow, POWER),
 	   "input_tensor: Tensor, exponent: int, *, " OUT,
 	   "input_tensor: Tensor, exponent: float, *, " OUT,
 	   "input_tensor: Tensor, exponent: Tensor, *, " TYPED,
@@ -672,5 +664,4 @@ static const struct tt_op ops[] = {
 };
 /* clang-format on */
 
-const struct tt_op_family tt_family_binary_composite = {"binary", ops,
-							sizeof(ops) / sizeof(ops[0])};
+const struct tt_op_family tt_family_binary_composite = {"binary", ops, TT_COUNT(ops)};

@@ -4,16 +4,11 @@
  * here too.
  */
 #include <math.h>
-#include <string.h>
 
-#include "golden/golden.h"
-#include "ops/eltwise/binary.h"
 #include "ops/eltwise/binary_ops.h"
 #include "ops/eltwise/eltwise.h"
 #include "ops/op_enums.h"
 #include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/memory.h"
 
 /* ---- before the program --------------------------------------------------------------------------- */
 
@@ -33,9 +28,7 @@ tt_status tt_binary_cast(struct tt_tensor **tensor, struct tt_call *call, enum t
 	const struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(*tensor)},
 					{NULL, ttnn_v_dtype(dtype)}};
 
-	TT_TRY(tt_call_op(tensor, call, "ttnn.typecast", args, 2));
-	tt_call_own(call, *tensor);
-	return TTNN_OK;
+	return tt_call_owned(call, tt_call_op(tensor, call, "ttnn.typecast", args, 2), tensor);
 }
 
 static tt_status to_layout(struct tt_tensor **tensor, struct tt_call *call, enum ttnn_layout layout)
@@ -255,7 +248,7 @@ tt_status tt_binary_read(struct tt_binary_front *out, const struct tt_call *call
 	return TTNN_OK;
 }
 
-static tt_status expand(struct tt_call *call)
+static tt_status binary_expand(struct tt_call *call)
 {
 	struct tt_binary_front front = {0};
 	struct tt_tensor *out;
@@ -299,7 +292,7 @@ static tt_status expand_or_unary(struct tt_call *call)
 
 	read_operands(&front, call);
 	if (front.args.b || front.args.scalar_first)
-		return expand(call);
+		return binary_expand(call);
 	read_options(&front, call, call->entry->op->row);
 	return run_with_scalar(call, &front);
 }
@@ -311,7 +304,7 @@ static tt_status expand_modulo(struct tt_call *call)
 
 	read_operands(&front, call);
 	if (front.args.b || (front.args.a->spec.dtype == TTNN_INT32 && !front.real_scalar))
-		return expand(call);
+		return binary_expand(call);
 	read_options(&front, call, call->entry->op->row);
 	if (front.args.a->spec.dtype == TTNN_INT32)
 		TT_TRY(tt_binary_cast(&front.args.a, call, TTNN_FLOAT32));
@@ -415,7 +408,7 @@ tt_status tt_binary_golden_pair(struct tt_golden_pair *out, struct tt_golden *go
 }
 
 /* Activations before and behind, each result fitted to its dtype. */
-static tt_status golden(struct tt_golden *golden)
+static tt_status binary_golden(struct tt_golden *golden)
 {
 	const struct row *row = golden->op->row;
 	struct tt_call *call = &golden->call;
@@ -493,18 +486,18 @@ static tt_status golden(struct tt_golden *golden)
 #define ROW(...) (&(const struct row){__VA_ARGS__})
 #define OP(name_, doc_, expand_, row_, ...)                                                        \
 	{.name = "ttnn." name_,                                                                    \
-	 .family = "binary",                                                                       \
+                                                                                                   \
 	 .doc = doc_,                                                                              \
 	 .sigs = {__VA_ARGS__},                                                                    \
 	 .expand = expand_,                                                                        \
-	 .golden = golden,                                                                         \
-	 .pcc = 0.999,                                                                             \
+	 .golden = binary_golden,                                                                  \
 	 .row = row_},
-#define FN(name, fn_, doc, ...) OP(name, doc, expand, ROW(.fn = TT_BINARY_##fn_), __VA_ARGS__)
+#define FN(name, fn_, doc, ...)                                                                    \
+	OP(name, doc, binary_expand, ROW(.fn = TT_BINARY_##fn_), __VA_ARGS__)
 #define FN_(name, fn_, doc, ...)                                                                   \
-	OP(name, doc, expand, ROW(.fn = TT_BINARY_##fn_, .in_place = true), __VA_ARGS__)
+	OP(name, doc, binary_expand, ROW(.fn = TT_BINARY_##fn_, .in_place = true), __VA_ARGS__)
 #define FN_FAST(name, fn_, doc, ...)                                                               \
-	OP(name, doc, expand, ROW(.fn = TT_BINARY_##fn_, .fast_default = true), __VA_ARGS__)
+	OP(name, doc, binary_expand, ROW(.fn = TT_BINARY_##fn_, .fast_default = true), __VA_ARGS__)
 #define FN_UNARY(name, fn_, unary_, doc, ...)                                                      \
 	OP(name, doc, expand_or_unary,                                                             \
 	   ROW(.fn = TT_BINARY_##fn_, .with_scalar = TT_UNARY_##unary_), __VA_ARGS__)
@@ -512,13 +505,13 @@ static tt_status golden(struct tt_golden *golden)
 /* clang-format off */
 static const struct tt_op ops[] = {
 	FN_FAST("add", ADD, "a + b.", EITHER("True"))
-	OP("add_", "a + b written over a.", expand,
+	OP("add_", "a + b written over a.", binary_expand,
 	   ROW(.fn = TT_BINARY_ADD, .in_place = true, .fast_default = true),
 	   IN_PLACE_FAST("input_tensor_a", "input_tensor_b", "True"))
 	OP("addalpha", "a + alpha b.", expand_alpha, ROW(.fn = TT_BINARY_ADD, .alpha = "alpha"),
 	   "input_tensor_a: Tensor, input_tensor_b: Tensor, alpha: float, *, " OUT)
 	FN("atan2", ATAN2, "The angle of the point (b, a).", TENSORS_PLAIN)
-	OP("bias_gelu_", "gelu(a + b) written over a.", expand,
+	OP("bias_gelu_", "gelu(a + b) written over a.", binary_expand,
 	   ROW(.fn = TT_BINARY_BIAS_GELU, .in_place = true, .variant = true), IN_PLACE)
 	FN_UNARY("bitwise_and", BITWISE_AND, BITWISE_AND, "The bits set in both.", BITS)
 	FN_UNARY("bitwise_left_shift", LEFT_SHIFT, LEFT_SHIFT, "a shifted left by b bits.", BITS)
@@ -573,10 +566,10 @@ static const struct tt_op ops[] = {
 	FN("nextafter", NEXTAFTER, "The number next to a in the direction of b.", TENSORS_PLAIN)
 	OP("remainder", "The rest of a / b with the sign of b.", expand_modulo,
 	   ROW(.fn = TT_BINARY_REMAINDER, .with_scalar = TT_UNARY_REMAINDER), USUAL)
-	OP("rsub", "b - a.", expand, ROW(.fn = TT_BINARY_RSUB, .fast_default = true),
+	OP("rsub", "b - a.", binary_expand, ROW(.fn = TT_BINARY_RSUB, .fast_default = true),
 	   NUMBER("input_b") TYPED ", fast_and_approximate_mode: bool? = True",
 	   TENSORS TYPED ", fast_and_approximate_mode: bool? = True")
-	OP("rsub_", "b - a written over a.", expand,
+	OP("rsub_", "b - a written over a.", binary_expand,
 	   ROW(.fn = TT_BINARY_RSUB, .in_place = true, .fast_default = true),
 	   IN_PLACE_FAST("input_a", "input_b", "True"))
 	FN("squared_difference", SQUARED_DIFFERENCE, "(a - b)².", USUAL)
@@ -584,11 +577,11 @@ static const struct tt_op ops[] = {
 	OP("subalpha", "a - alpha b.", expand_alpha, ROW(.fn = TT_BINARY_SUB, .alpha = "alpha"),
 	   "input_tensor_a: Tensor, input_tensor_b: Tensor, alpha: float, *, " OUT)
 	FN_FAST("subtract", SUB, "a - b.", EITHER("True"))
-	OP("subtract_", "a - b written over a.", expand,
+	OP("subtract_", "a - b written over a.", binary_expand,
 	   ROW(.fn = TT_BINARY_SUB, .in_place = true, .fast_default = true),
 	   IN_PLACE_FAST("input_tensor_a", "input_tensor_b", "True"))
 	FN("xlogy", XLOGY, "a log(b), and 0 where a is 0.", USUAL)
 };
 /* clang-format on */
 
-const struct tt_op_family tt_family_binary = {"binary", ops, sizeof(ops) / sizeof(ops[0])};
+const struct tt_op_family tt_family_binary = {"binary", ops, TT_COUNT(ops)};

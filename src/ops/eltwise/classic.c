@@ -7,11 +7,7 @@
 #include "ops/eltwise/eltwise.h"
 
 #include "backend/backend.h"
-#include "device/work_split.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/usual.h"
-#include "tensor/shape.h"
 
 /* ---- repeat ------------------------------------------------------------------------------------- */
 
@@ -22,7 +18,7 @@
 TT_ATTRS(schema, "RepeatDeviceOperation", ATTRS);
 
 /* The older release's repeat: one dimension at a time. */
-static tt_status repeat_infer(struct tt_launch *launch)
+static tt_status classic_repeat_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	struct ttnn_shape shape = in->shape;
@@ -34,7 +30,7 @@ static tt_status repeat_infer(struct tt_launch *launch)
 }
 
 /* As many cores as the result has pages, column after column. */
-static tt_status repeat_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status classic_repeat_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	struct tt_work_split split;
@@ -48,7 +44,7 @@ static tt_status repeat_memory(struct tt_plan *plan, const struct tt_launch *lau
 }
 
 /* The first loop is the repetition. */
-static tt_status repeat_kernel(struct tt_launch *launch)
+static tt_status classic_repeat_kernel(struct tt_launch *launch)
 {
 	const struct ttnn_shape *shape = &launch->inputs[0]->spec.shape;
 	int32_t dim = (int32_t)launch->attrs[DIM].integer;
@@ -69,9 +65,9 @@ static const struct tt_prog program = {
 	.prim_args = 5,
 	.prim_blind = true,
 	.attrs = &schema,
-	.infer = repeat_infer,
-	TT_FACTORY("RepeatProgramFactory", repeat_memory),
-	TT_KERNEL(repeat_kernel),
+	.infer = classic_repeat_infer,
+	TT_FACTORY("RepeatProgramFactory", classic_repeat_memory),
+	TT_KERNEL(classic_repeat_kernel),
 	.cost = tt_cost_move,
 };
 

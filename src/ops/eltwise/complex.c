@@ -44,7 +44,7 @@ static tt_status parts(struct ttnn_value *out, const struct tt_call *call, const
  * Recipes name real and imaginary parts: re, im, and gr, gi of the gradient, br, bi of the second
  * operand.
  */
-static tt_status expand(struct tt_call *call)
+static tt_status complex_expand(struct tt_call *call)
 {
 	const struct row *row = call->entry->op->row;
 	bool gradient = tt_value_given(tt_call_arg(call, "grad_tensor"));
@@ -96,7 +96,7 @@ static struct number at(const struct tt_array *const parts[2], uint64_t i)
 }
 
 /* Each complex value is two results. */
-static tt_status golden(struct tt_golden *golden)
+static tt_status complex_golden(struct tt_golden *golden)
 {
 	const struct row *row = golden->op->row;
 	const struct tt_array *z[2], *w[2], *g[2] = {NULL, NULL};
@@ -211,8 +211,8 @@ FUNCTIONS(VALUE)
 #define MC "memory_config: MemoryConfig? = None"
 #define OP(name_, doc_, text_, gives_, ...)                                                        \
 	{                                                                                          \
-		.name = "ttnn." #name_, .family = "complex", .doc = doc_, .sigs = {__VA_ARGS__},   \
-		.expand = expand, .golden = golden, .pcc = 0.999, .gives = gives_,                 \
+		.name = "ttnn." #name_, .doc = doc_, .sigs = {__VA_ARGS__},                        \
+		.expand = complex_expand, .golden = complex_golden, .gives = gives_,               \
 		.row = &(const struct row)                                                         \
 		{                                                                                  \
 			text_,                                                                     \
@@ -224,9 +224,9 @@ FUNCTIONS(VALUE)
 /* What other tables have for real tensors. */
 #define MORE(name_, text_, gives_, sig_, second_)                                                  \
 	{                                                                                          \
-		.name = "ttnn." #name_, .family = "complex", .overload = true, .expand = expand,   \
-		.doc = "The same of complex tensors.", .sigs = {sig_}, .golden = golden,           \
-		.pcc = 0.999, .gives = gives_, .row = &(const struct row)                          \
+		.name = "ttnn." #name_, .overload = true, .expand = complex_expand,                \
+		.doc = "The same of complex tensors.", .sigs = {sig_}, .golden = complex_golden,   \
+		.gives = gives_, .row = &(const struct row)                                        \
 		{                                                                                  \
 			text_,                                                                     \
 			{                                                                          \
@@ -295,10 +295,9 @@ static const struct tt_op ops[] = {
 	   "c = logical_and(eqz(re), eqz(im)); r = reciprocal(add(square(re), square(im))); "
 	   "y = where(c, 0.0, multiply(gr, multiply(neg(im), r))); "
 	   "z = where(c, 0.0, multiply(gr, multiply(re, r))); return y, z", "[Complex]", REAL_GRAD),
-	{.name = "ttnn.complex_tensor", .family = "complex", .gives = "Complex",
+	{.name = "ttnn.complex_tensor", .gives = "Complex",
 	 .doc = "A complex tensor of its real and imaginary part.",
-	 .sigs = {"real: Tensor, imag: Tensor"}, .expand = expand_pair, .golden = golden_pair,
-	 .pcc = 0.999},
+	 .sigs = {"real: Tensor, imag: Tensor"}, .expand = expand_pair, .golden = golden_pair},
 	OP(conj, "The conjugate of a complex number.", "return re, neg(im)", "Complex", Z),
 	OP(conj_bw, "The gradient of conj.", "return gr, neg(gi)", "[Complex]", COMPLEX_GRAD),
 	OP(imag, "The imaginary part.", "return im", NULL, Z),
@@ -318,4 +317,4 @@ static const struct tt_op ops[] = {
 };
 /* clang-format on */
 
-const struct tt_op_family tt_family_complex = {"complex", ops, sizeof(ops) / sizeof(ops[0])};
+const struct tt_op_family tt_family_complex = {"complex", ops, TT_COUNT(ops)};

@@ -3,10 +3,6 @@
 
 #include "device/work_split.h"
 #include "tensor/distribution.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /* As NumPy broadcasts; whether they fit was checked before. */
 void tt_eltwise_shape(struct ttnn_shape *out, const struct ttnn_shape *a,

@@ -19,7 +19,6 @@
 #include "device/generation.h"
 #include "ops/activation.h"
 #include "ops/op.h"
-#include "tensor/dtype.h"
 #include "tensor/fn.h"
 
 /*

@@ -12,7 +12,7 @@ struct row {
 	double (*value)(double gate, double up, const double *number);
 };
 
-static tt_status expand(struct tt_call *call)
+static tt_status gate_expand(struct tt_call *call)
 {
 	const struct row *row = call->entry->op->row;
 	const struct tt_recipe recipe = {.text = row->text,
@@ -22,7 +22,7 @@ static tt_status expand(struct tt_call *call)
 }
 
 /* The arguments behind the two tensors are its numbers. */
-static tt_status golden(struct tt_golden *golden)
+static tt_status gate_golden(struct tt_golden *golden)
 {
 	const struct row *row = golden->op->row;
 	const struct tt_array *gate = tt_golden_in(golden, "gate"),
@@ -65,16 +65,15 @@ GATES(VALUE)
 
 #define ROW(name_, numbers, doc_, recipe, expression)                                              \
 	{.name = "ttnn." #name_,                                                                   \
-	 .family = "gate",                                                                         \
+                                                                                                   \
 	 .doc = doc_,                                                                              \
 	 .sigs = {"gate: Tensor, up: Tensor, " numbers ", *, memory_config: MemoryConfig? = "      \
 		  "None, sub_core_grids: CoreRangeSet? = None, sub_device_id: SubDeviceId? = "     \
 		  "None"},                                                                         \
-	 .expand = expand,                                                                         \
-	 .golden = golden,                                                                         \
-	 .pcc = 0.999,                                                                             \
+	 .expand = gate_expand,                                                                    \
+	 .golden = gate_golden,                                                                    \
 	 .row = &(const struct row){recipe, value_##name_}},
 
 static const struct tt_op ops[] = {GATES(ROW)};
 
-const struct tt_op_family tt_family_gate = {"gate", ops, sizeof(ops) / sizeof(ops[0])};
+const struct tt_op_family tt_family_gate = {"gate", ops, TT_COUNT(ops)};

@@ -4,6 +4,7 @@
 #include "golden/golden.h"
 #include "ops/op_enums.h"
 #include "ops/recipe.h"
+#include "ops/usual.h"
 
 struct row {
 	const char *text;
@@ -11,7 +12,7 @@ struct row {
 };
 
 /* Element by element; sum or mean behind it. */
-static tt_status expand(struct tt_call *call)
+static tt_status loss_expand(struct tt_call *call)
 {
 	const struct row *row = call->entry->op->row;
 	int64_t mode = tt_call_arg(call, "reduction")->integer;
@@ -24,13 +25,14 @@ static tt_status expand(struct tt_call *call)
 	if (mode == TT_LOSS_NONE)
 		return TTNN_OK;
 	loss = tt_call_own(call, call->results[--call->result_count]);
-	TT_TRY(tt_call_op(&out, call, all, (struct ttnn_arg[]){{NULL, ttnn_v_tensor(loss)}}, 1));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(
+		call,
+		tt_call_op(&out, call, all, (struct ttnn_arg[]){{NULL, ttnn_v_tensor(loss)}}, 1),
+		&out);
 }
 
 /* The same in one loop. */
-static tt_status golden(struct tt_golden *golden)
+static tt_status loss_golden(struct tt_golden *golden)
 {
 	const struct row *row = golden->op->row;
 	const struct tt_array *a = tt_golden_in(golden, "input_reference");
@@ -57,8 +59,8 @@ static tt_status golden(struct tt_golden *golden)
 	"NONE, memory_config: MemoryConfig? = None, output_tensor: Tensor? = None"
 #define OP(name_, doc_, function, squared_)                                                        \
 	{                                                                                          \
-		.name = "ttnn." name_, .family = "loss", .doc = doc_, .sigs = {SIGNATURE},         \
-		.expand = expand, .golden = golden, .pcc = 0.999, .row = &(const struct row)       \
+		.name = "ttnn." name_, .doc = doc_, .sigs = {SIGNATURE}, .expand = loss_expand,    \
+		.golden = loss_golden, .row = &(const struct row)                                  \
 		{                                                                                  \
 			"return subtract(input_reference, input_prediction, "                      \
 			"activations=[" function "], output_tensor=output_tensor)",                \
@@ -72,4 +74,4 @@ static const struct tt_op ops[] = {
 	OP("mse_loss", "The same with the square of the distance.", "SQUARE", true),
 };
 
-const struct tt_op_family tt_family_loss = {"loss", ops, sizeof(ops) / sizeof(ops[0])};
+const struct tt_op_family tt_family_loss = {"loss", ops, TT_COUNT(ops)};

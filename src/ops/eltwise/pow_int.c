@@ -8,9 +8,7 @@
 #include "ops/eltwise/pow_int.h"
 
 #include "backend/backend.h"
-#include "ops/mem_rows.h"
 #include "ops/usual.h"
-#include "tensor/dtype.h"
 
 #define ATTRS(X)                                                                                   \
 	X(EXPONENT, "exponent")                                                                    \

@@ -11,9 +11,6 @@
 #include "ops/movement/movement.h"
 #include "ops/op_enums.h"
 #include "ops/recipe.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
 
 /* A scale with its zero point, each a tensor or a number. */
 struct scale {
@@ -438,7 +435,7 @@ enum direction { TO_WHOLE, TO_REAL, BETWEEN };
 static const enum direction to_whole = TO_WHOLE, to_real = TO_REAL, between = BETWEEN;
 
 /* By the textbook, rounded to even. */
-static tt_status golden(struct tt_golden *golden)
+static tt_status quantization_golden(struct tt_golden *golden)
 {
 	enum direction direction = *(const enum direction *)golden->op->row;
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
@@ -473,8 +470,8 @@ static tt_status golden(struct tt_golden *golden)
 #define ONE(name) name "scale: Tensor | float, " name "zero_point: Tensor | int, "
 #define OP(name_, doc_, expand_, row_, signature)                                                  \
 	{                                                                                          \
-		.name = "ttnn." name_, .family = "quantization", .doc = doc_, .sigs = {signature}, \
-		.expand = expand_, .golden = golden, .pcc = 0.99, .row = row_                      \
+		.name = "ttnn." name_, .doc = doc_, .sigs = {signature}, .expand = expand_,        \
+		.golden = quantization_golden, .pcc = 0.99, .row = row_                            \
 	}
 
 static const struct tt_op ops[] = {
@@ -486,5 +483,4 @@ static const struct tt_op ops[] = {
 	   &between, "input_tensor: Tensor, " ONE("in_") ONE("out_") TAIL),
 };
 
-const struct tt_op_family tt_family_quantization = {"quantization", ops,
-						    sizeof(ops) / sizeof(ops[0])};
+const struct tt_op_family tt_family_quantization = {"quantization", ops, TT_COUNT(ops)};

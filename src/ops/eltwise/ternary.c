@@ -9,15 +9,9 @@
 #include "ops/eltwise/ternary.h"
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/eltwise/eltwise.h"
-#include "ops/mem_rows.h"
 #include "ops/op_enums.h"
 #include "ops/usual.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
 
 #define ATTR_LIST(X)                                                                               \
 	X(FN, "ternary_op_type")                                                                   \
@@ -229,7 +223,6 @@ static tt_status ternary_infer(struct tt_launch *launch)
 	const struct ttnn_shape *shape = launch->extra;
 	struct ttnn_spec_args args = {.shape = *shape, .layout = TTNN_TILE};
 
-	launch->output_count = 1;
 	if (tt_infer_given(launch, 0))
 		return TTNN_OK;
 	args.dtype = (enum ttnn_dtype)launch->attrs[DTYPE].integer;
@@ -376,8 +369,8 @@ static tt_status ternary_kernel(struct tt_launch *launch)
 	return tt_backend_get()->map(&job);
 }
 
-/* Of shapes only how much they hold; scalars are told to the program each time. */
-static void key(struct tt_key *key, const struct tt_launch *launch)
+/* Of shapes only how much they hold; scalars are arguments of each run. */
+static void ternary_key(struct tt_key *key, const struct tt_launch *launch)
 {
 	const struct ttnn_value *attrs = launch->attrs;
 
@@ -401,7 +394,7 @@ static const struct tt_prog program = {
 	.validate = ternary_validate,
 	TT_FACTORY("ttnn::operations::ternary::TernaryDeviceOperation::TernaryProgramFactory",
 		   ternary_memory),
-	.key = key,
+	.key = ternary_key,
 	TT_KERNEL(ternary_kernel),
 };
 
@@ -431,13 +424,6 @@ tt_status tt_ternary_launch(struct tt_tensor **out, struct tt_call *call,
 	attrs[SCALAR_A] =
 		args->has_scalar && operands != TTS ? ttnn_v_real(args->scalar) : ttnn_v_none();
 	attrs[SCALAR_B] = operands == TTS ? ttnn_v_real(args->scalar) : ttnn_v_none();
-	return tt_call_program(out, call,
-			       &(struct tt_program_args){.prog = &program,
-							 .attrs = attrs,
-							 .inputs = inputs,
-							 .input_count = 3,
-							 .outputs = &args->output,
-							 .output_count = 1,
-							 .grid = args->grid,
-							 .extra = &shape});
+	return TT_LAUNCH(out, call, &program, .attrs = attrs, .inputs = inputs, .input_count = 3,
+			 TT_OUTPUTS(args->output), .grid = args->grid, .extra = &shape);
 }

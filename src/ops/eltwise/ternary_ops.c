@@ -10,9 +10,6 @@
 #include "ops/eltwise/ternary.h"
 #include "ops/recipe.h"
 #include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
 
 /* ---- what the operations have in common ------------------------------------------------------------- */
 
@@ -84,7 +81,7 @@ static bool beyond_program(const struct tt_ternary_args *args)
 	       (any_of(args, tt_dtype_is_block) && repeats_in_tiles(broadcast));
 }
 
-static tt_status launch(struct tt_call *call, const struct tt_ternary_args *args)
+static tt_status ternary_launch(struct tt_call *call, const struct tt_ternary_args *args)
 {
 	struct tt_tensor *out;
 
@@ -120,7 +117,7 @@ static tt_status expand_lerp(struct tt_call *call)
 		   "lerp does not support UINT32 inputs. Got input=DataType::%s, end=DataType::%s",
 		   dtype_name(args.a), dtype_name(args.b));
 	if (!all_of(&args, is_int32) && !beyond_program(&args))
-		return launch(call, &args);
+		return ternary_launch(call, &args);
 	return compose(call, args.c ? "t = multiply(subtract(end, input), weight); "
 				      "return add(input, t)"
 				    : "t = subtract(end, input); s = multiply(t, weight); "
@@ -144,12 +141,10 @@ static tt_status expand_mac(struct tt_call *call)
 		step.params[1] = tt_call_real(call, "value2", 0);
 		unary.input = args.a;
 		unary.memory = tt_call_memory(call, "memory_config");
-		TT_TRY(tt_unary_launch(&out, call, &unary));
-		tt_call_return(call, out);
-		return TTNN_OK;
+		return tt_call_give(call, tt_unary_launch(&out, call, &unary), &out);
 	}
 	if (!any_of(&args, tt_dtype_is_integer) && !beyond_program(&args))
-		return launch(call, &args);
+		return ternary_launch(call, &args);
 	if (!args.c)
 		return compose(call, "return add(multiply(input_tensor_a, input_tensor_b), value)");
 	if (!args.b)
@@ -182,7 +177,7 @@ static tt_status expand_addcmul(struct tt_call *call)
 	args.scalar = tt_call_real(call, "value", 1);
 	args.has_scalar = true;
 	if (!beyond_program(&args))
-		return launch(call, &args);
+		return ternary_launch(call, &args);
 	TT_TRY(tt_ternary_check(&args));
 	return compose(call, "t = multiply(multiply(input_b, value), input_c); "
 			     "return add(input_a, t)");
@@ -210,7 +205,7 @@ static tt_status expand_addcdiv(struct tt_call *call)
 	args.has_scalar = true;
 	TT_TRY(tt_ternary_check(&args));
 	if (!any_of(&args, tt_dtype_is_block) && tt_ternary_broadcast(&args) != TT_TERNARY_INVALID)
-		return launch(call, &args);
+		return ternary_launch(call, &args);
 	return tt_recipe_run(call, &recipe);
 }
 
@@ -219,7 +214,7 @@ static tt_status expand_plain(struct tt_call *call)
 	struct tt_ternary_args args;
 
 	read_call(&args, call);
-	return launch(call, &args);
+	return ternary_launch(call, &args);
 }
 
 /* ---- where ------------------------------------------------------------------------------------------------ */
@@ -327,7 +322,7 @@ static tt_status expand_where(struct tt_call *call)
 	    !tt_dtype_is_integer(args.c->spec.dtype))
 		TT_TRY(tt_binary_cast(&args.a, call, args.b->spec.dtype));
 	args.dtype = args.b->spec.dtype;
-	return launch(call, &args);
+	return ternary_launch(call, &args);
 }
 
 /* ---- golden ------------------------------------------------------------------------------------------------ */
@@ -349,7 +344,7 @@ static enum ttnn_dtype golden_dtype(const struct tt_golden *golden,
 }
 
 /* Operands broadcast, or numbers. */
-static tt_status golden(struct tt_golden *golden)
+static tt_status ternary_golden(struct tt_golden *golden)
 {
 	const struct row *row = golden->op->row;
 	const struct ttnn_value *values = golden->call.args->values;
@@ -392,12 +387,11 @@ static tt_status golden(struct tt_golden *golden)
 #define TENSOR_OR_NUMBER "float | int | Tensor"
 #define OP(name_, fn_, first_, expand_, doc_, ...)                                                 \
 	{.name = "ttnn." name_,                                                                    \
-	 .family = "ternary",                                                                      \
+                                                                                                   \
 	 .doc = doc_,                                                                              \
 	 .sigs = {__VA_ARGS__},                                                                    \
 	 .expand = expand_,                                                                        \
-	 .golden = golden,                                                                         \
-	 .pcc = 0.999,                                                                             \
+	 .golden = ternary_golden,                                                                 \
 	 .row = &(const struct row){.fn = TT_TERNARY_##fn_, .memory_of_first = first_}},
 
 /* clang-format off */
@@ -425,4 +419,4 @@ static const struct tt_op ops[] = {
 };
 /* clang-format on */
 
-const struct tt_op_family tt_family_ternary = {"ternary", ops, sizeof(ops) / sizeof(ops[0])};
+const struct tt_op_family tt_family_ternary = {"ternary", ops, TT_COUNT(ops)};

@@ -7,18 +7,9 @@
  * that fit into L1. Not modelled: how the engine rounds beyond what the types say.
  */
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden.h"
 #include "ops/eltwise/eltwise.h"
-#include "ops/mem_rows.h"
-#include "ops/op.h"
 #include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/enums.h"
-#include "tensor/memory.h"
-#include "tensor/spec.h"
 
 #define ATTRS(X)                                                                                   \
 	X(FROM, "input_dtype")                                                                     \
@@ -37,7 +28,6 @@ static tt_status typecast_infer(struct tt_launch *launch)
 {
 	struct ttnn_spec_args args = tt_tensor_spec_args(&launch->inputs[0]->spec);
 
-	launch->output_count = 1;
 	if (tt_infer_given(launch, 0))
 		return TTNN_OK;
 	args.dtype = (enum ttnn_dtype)launch->attrs[TO].integer;
@@ -183,19 +173,12 @@ static const struct tt_factory factories[] = {
 /* Floats become bytes by way of whole numbers, of which the lowest bits stay. */
 static tt_status to_bytes(struct tt_tensor *out, struct tt_tensor *in)
 {
-	struct ttnn_spec_args args = {.shape = in->spec.shape, .dtype = TTNN_INT32};
-	struct ttnn_tensor_spec spec;
+	struct ttnn_shape shape = in->spec.shape;
 	struct tt_tensor *wholes;
-	tt_status status;
 
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(&wholes, &spec));
-	status = tt_backend_get()->map(&(struct tt_map_job){.out = wholes, .arity = 1, .in = {in}});
-	if (status == TTNN_OK)
-		status = tt_backend_get()->map(
-			&(struct tt_map_job){.out = out, .arity = 1, .in = {wholes}});
-	ttnn_tensor_unref(wholes);
-	return status;
+	TT_TRY(tt_scratch(&wholes, &shape, TTNN_INT32, TTNN_ROW_MAJOR));
+	TT_TRY(tt_backend_get()->map(&(struct tt_map_job){.out = wholes, .arity = 1, .in = {in}}));
+	return tt_backend_get()->map(&(struct tt_map_job){.out = out, .arity = 1, .in = {wholes}});
 }
 
 static tt_status typecast_kernel(struct tt_launch *launch)
@@ -239,8 +222,8 @@ static tt_status on_host(struct tt_call *call, struct tt_tensor *input, enum ttn
  * Numbers of four bytes go through registers of float32; KEEP_FP32 keeps float32 whole on its way
  * in.
  */
-static tt_status launch(struct tt_call *call, struct tt_tensor *input, struct tt_tensor *output,
-			enum ttnn_dtype to)
+static tt_status typecast_launch(struct tt_call *call, struct tt_tensor *input,
+				 struct tt_tensor *output, enum ttnn_dtype to)
 {
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
 	const ttnn_core_set *grid = tt_call_core_set(call, "sub_core_grids");
@@ -287,7 +270,7 @@ static tt_status typecast_expand(struct tt_call *call)
 		   "If both output dtype and output tensor provided dtype should match");
 	if (!tt_tensor_device(input))
 		return on_host(call, input, to);
-	return launch(call, input, output, to);
+	return typecast_launch(call, input, output, to);
 }
 
 /* Fitted to the dtype: whole numbers wrap. */
@@ -308,7 +291,6 @@ static tt_status typecast_golden(struct tt_golden *golden)
 	"sub_core_grids: CoreRangeSet? = None"
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.typecast",
-	 .family = "typecast",
 	 .doc = "The same numbers in another type.",
 	 .sigs = {"input_tensor: Tensor, dtype: DataType, memory_config: MemoryConfig? = None, "
 		  "optional_output_tensor: Tensor? = None"},
@@ -316,7 +298,6 @@ static const struct tt_op ops[] = {
 	 .golden = typecast_golden,
 	 .pcc = 0.99},
 	{.name = "ttnn.typecast",
-	 .family = "typecast",
 	 .doc = "The same numbers in another type; from float to integer they are cut.",
 	 .sigs = {"input_tensor: Tensor, dtype: DataType, *, " TAIL,
 		  "input_tensor: Tensor, input_dtype: DataType, output_dtype: DataType, *, " TAIL},
@@ -325,4 +306,4 @@ static const struct tt_op ops[] = {
 	 .pcc = 0.99},
 };
 
-const struct tt_op_family tt_family_typecast = {"typecast", ops, sizeof(ops) / sizeof(ops[0])};
+const struct tt_op_family tt_family_typecast = {"typecast", ops, TT_COUNT(ops)};

@@ -14,14 +14,8 @@
 
 #include "backend/backend.h"
 #include "base/mem.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "ops/mem_rows.h"
 #include "ops/op_enums.h"
 #include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/memory.h"
-#include "tensor/spec.h"
 
 /* ---- the program -------------------------------------------------------------------------------- */
 
@@ -156,7 +150,6 @@ static tt_status unary_infer(struct tt_launch *launch)
 	struct ttnn_spec_args args = tt_tensor_spec_args(in);
 	uint32_t bytes = tt_dtype_bytes(in->dtype);
 
-	launch->output_count = 1;
 	if (launch->outputs[0])
 		return given_output(launch);
 	args.dtype = (enum ttnn_dtype)launch->attrs[DTYPE].integer;
@@ -312,12 +305,9 @@ static tt_status turn_pairs(struct tt_tensor *out, struct tt_tensor *in)
 	const struct ttnn_shape *shape = &in->spec.shape;
 	int32_t last = (int32_t)shape->rank - 1;
 	uint32_t width = shape->dim[last];
-	struct ttnn_spec_args row = {.shape = {1, {width}}, .dtype = TTNN_FLOAT32};
 	struct tt_map_job signs = {.out = out, .arity = 2, .in = {out, NULL}, .op = TT_BINARY_MUL};
 	struct tt_move_loop loops[TTNN_MAX_RANK + 1];
 	struct tt_move_job swap = {.out = out, .in = in, .loops = loops};
-	struct ttnn_tensor_spec spec;
-	tt_status status;
 	float *factors;
 
 	if (out == in)
@@ -329,19 +319,11 @@ static tt_status turn_pairs(struct tt_tensor *out, struct tt_tensor *in)
 	loops[swap.loop_count++] = (struct tt_move_loop){2, last, last, 1, -1};
 	swap.out_start[last] = 1;
 	TT_TRY(tt_backend_get()->move(&swap));
-	factors = tt_calloc(width + 1, sizeof(*factors));
-	if (!factors)
-		return tt_fail_nomem();
+	TT_TRY(tt_scratch_f32(&signs.in[1], &TT_SHAPE(width)));
+	factors = tt_tensor_data(signs.in[1]);
 	for (uint32_t i = 0; i < width; i++)
 		factors[i] = i % 2 ? 1 : -1;
-	status = ttnn_tensor_spec_make(&spec, &row);
-	if (status == TTNN_OK)
-		status = ttnn_tensor_from_data(&signs.in[1], factors, TTNN_FLOAT32, &spec, 0);
-	tt_free(factors);
-	if (status == TTNN_OK)
-		status = tt_backend_get()->map(&signs);
-	ttnn_tensor_unref(signs.in[1]);
-	return status;
+	return tt_backend_get()->map(&signs);
 }
 
 /* Casts of bits and turned pairs are no functions of one element. */
@@ -405,14 +387,6 @@ tt_status tt_unary_launch(struct tt_tensor **out, struct tt_call *call,
 					      : in->dtype;
 	struct ttnn_value steps[TT_UNARY_STEPS_MAX], fields[TT_UNARY_STEPS_MAX][2];
 	struct ttnn_value params[TT_UNARY_STEPS_MAX][3], attrs[schema_count];
-	struct tt_program_args program = {.prog = &tt_prog_unary,
-					  .attrs = attrs,
-					  .inputs = &args->input,
-					  .input_count = 1,
-					  .outputs = &args->output,
-					  .output_count = 1,
-					  .grid = args->grid,
-					  .extra = &args->real_parameter};
 
 	for (size_t i = 0; i < args->step_count; i++) {
 		for (uint32_t p = 0; p < args->steps[i].count; p++)
@@ -431,5 +405,7 @@ tt_status tt_unary_launch(struct tt_tensor **out, struct tt_call *call,
 	attrs[BFP8_PRECISE] = ttnn_v_bool(false);
 	attrs[GRID] = ttnn_v_core_set(args->grid ? args->grid : device ? device->grid : NULL);
 	attrs[SUB_GRID] = ttnn_v_core_set(args->grid);
-	return tt_call_program(out, call, &program);
+	return TT_LAUNCH(out, call, &tt_prog_unary, .attrs = attrs, TT_INPUTS(args->input),
+			 TT_OUTPUTS(args->output), .grid = args->grid,
+			 .extra = &args->real_parameter);
 }

@@ -6,16 +6,11 @@
 
 #include "base/mem.h"
 #include "golden/golden.h"
-#include "ops/creation/creation.h"
 #include "ops/eltwise/binary_ops.h"
 #include "ops/eltwise/eltwise.h"
 #include "ops/movement/movement.h"
 #include "ops/op_enums.h"
 #include "ops/recipe.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* ---- clamp --------------------------------------------------------------------------------------- */
 
@@ -192,8 +187,7 @@ static tt_status make_mask(struct tt_tensor **out, const struct tt_tensor *like,
 	TT_TRY(ttnn_tensor_spec_make(&rows, &args));
 	TT_TRY(ttnn_shape_volume(&count, &spec->shape));
 	data = tt_calloc(count + 1, sizeof(*data));
-	if (!data)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(data);
 	for (uint64_t i = 0; i < count; i++)
 		data[i] = keeps(upper, i, &spec->shape, diagonal);
 	status = ttnn_tensor_from_data(out, data, TTNN_FLOAT32, &rows, 0);
@@ -293,8 +287,8 @@ static tt_status golden_multigammaln(struct tt_golden *golden)
 #define BOUNDS(type) "input_tensor: Tensor, min: " type "? = None, max: " type "? = None, *, "
 #define OP(name_, doc_, expand_, golden_, row_, ...)                                               \
 	{                                                                                          \
-		.name = "ttnn." name_, .family = "unary", .doc = doc_, .sigs = {__VA_ARGS__},      \
-		.expand = expand_, .golden = golden_, .pcc = 0.999, .row = row_                    \
+		.name = "ttnn." name_, .doc = doc_, .sigs = {__VA_ARGS__}, .expand = expand_,      \
+		.golden = golden_, .row = row_                                                     \
 	}
 #define GATED(name_, doc_, function, fn_, more)                                                    \
 	OP(name_, doc_, expand_glu, golden_glu,                                                    \
@@ -325,4 +319,4 @@ static const struct tt_op ops[] = {
 };
 /* clang-format on */
 
-const struct tt_op_family tt_family_unary_composite = {"unary", ops, sizeof(ops) / sizeof(ops[0])};
+const struct tt_op_family tt_family_unary_composite = {"unary", ops, TT_COUNT(ops)};

@@ -6,10 +6,8 @@
 
 #include "golden/golden.h"
 #include "ops/eltwise/eltwise.h"
-#include "ops/op.h"
 #include "ops/op_enums.h"
 #include "ops/usual.h"
-#include "tensor/dtype.h"
 
 /* How an operation's arguments become a chain. */
 struct row {
@@ -38,7 +36,7 @@ static tt_status steps_of(struct tt_unary_step *out, size_t *count, const struct
 }
 
 /* abs of int32 is a function of its own. */
-static tt_status expand(struct tt_call *call)
+static tt_status unary_expand(struct tt_call *call)
 {
 	struct tt_unary_step steps[TT_UNARY_STEPS_MAX];
 	struct tt_unary_args args = {.input = tt_call_tensor(call, "input_tensor"),
@@ -68,7 +66,7 @@ static tt_status expand_in_place(struct tt_call *call)
 }
 
 /* The chain in float64. */
-static tt_status golden(struct tt_golden *golden)
+static tt_status unary_golden(struct tt_golden *golden)
 {
 	struct tt_unary_step steps[TT_UNARY_STEPS_MAX];
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
@@ -260,14 +258,13 @@ static tt_status steps_chain(struct tt_unary_step *out, size_t *count, const str
 #define PARAM(...) .param = {__VA_ARGS__}
 #define WITH_GOLDEN(name_, doc_, row_, golden_, ...)                                               \
 	{.name = "ttnn." name_,                                                                    \
-	 .family = "unary",                                                                        \
+                                                                                                   \
 	 .doc = doc_,                                                                              \
 	 .sigs = {__VA_ARGS__},                                                                    \
-	 .expand = expand,                                                                         \
+	 .expand = unary_expand,                                                                   \
 	 .golden = golden_,                                                                        \
-	 .pcc = 0.999,                                                                             \
 	 .row = row_},
-#define OP(name, doc, row, ...) WITH_GOLDEN(name, doc, row, golden, __VA_ARGS__)
+#define OP(name, doc, row, ...) WITH_GOLDEN(name, doc, row, unary_golden, __VA_ARGS__)
 /* One function without parameters; with a number that is always the same; fast or accurate. */
 #define FN(name, fn_, doc) OP(name, doc, ROW(.fn = TT_UNARY_##fn_), PLAIN)
 #define FIXED(name, fn_, number, doc)                                                              \
@@ -345,10 +342,10 @@ static const struct tt_op ops[] = {
 	FN_FAST("log2", LOG2, "The logarithm to base 2.")
 	FN("log_sigmoid", LOGSIGMOID, "The logarithm of the sigmoid.")
 	FN("logical_not", LOGICAL_NOT_UNARY, "1 where x is 0, else 0.")
-	{.name = "ttnn.logical_not_", .family = "unary",
+	{.name = "ttnn.logical_not_",
 	 .doc = "logical_not() written over its argument.",
 	 .sigs = {"input_tensor: Tensor, *, memory_config: MemoryConfig? = None"},
-	 .expand = expand_in_place, .golden = golden, .pcc = 0.999,
+	 .expand = expand_in_place, .golden = unary_golden,
 	 .row = ROW(.fn = TT_UNARY_LOGICAL_NOT_UNARY)},
 	CHAIN("logit", steps_logit, "log(x / (1 - x)), x first held between eps and 1 - eps.",
 	      WITH_KW("eps: float? = None"))
@@ -411,4 +408,4 @@ static const struct tt_op ops[] = {
 };
 /* clang-format on */
 
-const struct tt_op_family tt_family_unary = {"unary", ops, sizeof(ops) / sizeof(ops[0])};
+const struct tt_op_family tt_family_unary = {"unary", ops, TT_COUNT(ops)};

@@ -7,24 +7,12 @@
  * several devices fused with it, and what sparse_matmul does.
  */
 #include "ops/matmul/matmul.h"
-#include "ops/cost.h"
 
 #include "backend/backend.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "ops/activation.h"
 #include "ops/compute.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/enums.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
 #include "tensor/text.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(CONFIG, "program_config", .text = TT_TEXT_FIXED, .fixed = "<variant>")                   \
@@ -394,7 +382,6 @@ static tt_status matmul_infer(struct tt_launch *launch)
 	const struct tt_matmul *matmul = &plan->matmul;
 	struct ttnn_spec_args args = {.dtype = matmul->dtype, .tile = matmul->tile};
 
-	launch->output_count = 1;
 	if (tt_infer_given(launch, 0))
 		return TTNN_OK;
 	TT_TRY(tt_matmul_shape(&args.shape, &matmul->a_shape, &matmul->b_shape));
@@ -449,8 +436,7 @@ static tt_status matmul_choose(uint32_t *out, struct tt_launch *launch)
 	};
 	struct tt_matmul_plan *plan = tt_arena_alloc(launch->arena, sizeof(*plan));
 
-	if (!plan)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(plan);
 	*plan = *(const struct tt_matmul_plan *)launch->extra;
 	launch->work = plan;
 	*out = plan->config.gather_a ? F_1D_GATHER : index[plan->config.kind];

@@ -19,13 +19,7 @@
  * by itself.
  */
 #include "ops/matmul/matmul.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "tensor/core.h"
-#include "tensor/enums.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* A block of the result and the depth of the operands' blocks. */
 struct block {

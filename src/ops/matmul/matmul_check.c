@@ -5,17 +5,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "device/devtensor.h"
 #include "ops/compute.h"
 #include "ops/matmul/matmul.h"
 #include "ops/movement/movement.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/enums.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
 #include "tensor/text.h"
-#include "tensor/tile.h"
 
 /* Upstream puts the name of the config before its text. */
 tt_status tt_matmul_refuse(const struct tt_matmul_config *config, const char *condition,

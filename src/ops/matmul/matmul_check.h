@@ -7,7 +7,6 @@
 
 #include "ops/matmul/matmul.h"
 #include "ops/movement/movement.h"
-#include "tensor/enums.h"
 
 /* Members as upstream's texts name them. */
 static inline const char *tt_layout_name(enum ttnn_memory_layout layout)

@@ -4,7 +4,6 @@
 #include "ops/matmul/matmul_check.h"
 #include "tensor/core.h"
 #include "tensor/memory.h"
-#include "tensor/shape.h"
 #include "tensor/text.h"
 
 /* Shards that no legacy spec describes are beyond these checks, and beyond upstream's. */

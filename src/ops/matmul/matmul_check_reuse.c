@@ -1,6 +1,5 @@
 /* matmul_check_reuse.c: what program configs refuse that take whole matrices, or any tile anywhere. */
 #include "ops/matmul/matmul_check.h"
-#include "tensor/core.h"
 #include "tensor/memory.h"
 #include "tensor/shape.h"
 #include "tensor/text.h"

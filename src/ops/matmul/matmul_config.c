@@ -257,8 +257,7 @@ tt_status tt_matmul_config_value(struct ttnn_value *out, struct tt_arena *arena,
 	const struct tt_schema *schema = &tt_schema_matmul[config->kind];
 	struct ttnn_value *fields = tt_arena_calloc(arena, schema->count, sizeof(*fields));
 
-	if (!fields)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(fields);
 	for (size_t i = 0; i < schema->count; i++)
 		fields[i] = field_value(config, find_row(schema->fields[i].name));
 	*out = tt_value_object(schema, fields);

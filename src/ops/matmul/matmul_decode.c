@@ -10,19 +10,8 @@
  */
 #include "ops/matmul/matmul_decode.h"
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_matmul.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/enums.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 static const struct tt_field fields[TT_DECODE_ATTRS] = {
 	[TT_DECODE_ROWS] = {.name = "M"},
@@ -81,7 +70,6 @@ static tt_status decode_infer(struct tt_launch *launch)
 	args.shape.dim[a->shape.rank - 1] = tt_decode_number(launch, TT_DECODE_COLS);
 	args.dtype = tt_value_given(dtype) ? (enum ttnn_dtype)dtype->integer : a->dtype;
 	TT_TRY(decode_memory(&args.memory, launch));
-	launch->output_count = 1;
 	return ttnn_tensor_spec_make(&launch->specs[0], &args);
 }
 
@@ -228,18 +216,6 @@ static tt_status batched_rows(struct tt_plan *plan, const struct tt_launch *laun
 
 /* ---- running ----------------------------------------------------------------------------------------------------- */
 
-static tt_status scratch(struct tt_tensor **out, const struct ttnn_shape *shape,
-			 const struct tt_tensor *like)
-{
-	struct ttnn_spec_args args = {.shape = *shape, .dtype = TTNN_BFLOAT16, .layout = TTNN_TILE};
-	struct ttnn_tensor_spec spec;
-
-	if (like->spec.dtype == TTNN_FLOAT32)
-		args.dtype = TTNN_FLOAT32;
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	return ttnn_tensor_new(out, &spec);
-}
-
 /* Weights whose blocks are beside each other as [blocks × each, k, n]. */
 static tt_status unfold(struct tt_tensor **out, struct tt_tensor *b, uint32_t blocks,
 			const struct ttnn_shape *shape)
@@ -253,23 +229,23 @@ static tt_status unfold(struct tt_tensor **out, struct tt_tensor *b, uint32_t bl
 		{n, cols, 2, 1, 1},
 	};
 
-	TT_TRY(scratch(out, shape, b));
+	TT_TRY(tt_scratch(out, shape, b->spec.dtype == TTNN_FLOAT32 ? TTNN_FLOAT32 : TTNN_BFLOAT16,
+			  TTNN_TILE));
 	return tt_backend_get()->move(&(struct tt_move_job){
 		.out = *out, .in = b, .loops = loops, .loop_count = TT_COUNT(loops)});
 }
 
-/* The weights as they are multiplied with; *out is the caller's. */
+/* The weights as they are multiplied with. */
 static tt_status weights_of(struct tt_tensor **out, const struct tt_launch *launch)
 {
-	struct tt_tensor *b = launch->inputs[TT_DECODE_B], *apart = NULL;
+	struct tt_tensor *b = launch->inputs[TT_DECODE_B], *apart;
 	const uint32_t *a = launch->inputs[TT_DECODE_A]->spec.shape.dim;
 	uint32_t k = tt_decode_number(launch, TT_DECODE_INNER),
 		 n = tt_decode_number(launch, TT_DECODE_COLS), blocks;
 	struct ttnn_shape shape, whole;
-	tt_status status;
 
 	if (!tt_decode_is_batched(launch) && !launch->attrs[TT_DECODE_PARTIAL].boolean) {
-		*out = ttnn_tensor_ref(b);
+		*out = b;
 		return TTNN_OK;
 	}
 	if (tt_decode_is_batched(launch)) {
@@ -281,25 +257,18 @@ static tt_status weights_of(struct tt_tensor **out, const struct tt_launch *laun
 		shape = TT_SHAPE(blocks, k / blocks, n);
 		whole = TT_SHAPE(k, n);
 	}
-	status = unfold(&apart, b, blocks, &shape);
-	if (status == TTNN_OK)
-		status = scratch(out, &whole, b);
-	if (status == TTNN_OK)
-		status = tt_backend_get()->reshape(*out, apart);
-	ttnn_tensor_unref(apart);
-	return status;
+	TT_TRY(unfold(&apart, b, blocks, &shape));
+	TT_TRY(tt_scratch(out, &whole, apart->spec.dtype, TTNN_TILE));
+	return tt_backend_get()->reshape(*out, apart);
 }
 
 static tt_status decode_kernel(struct tt_launch *launch)
 {
 	struct tt_matmul_job job = {
 		.out = launch->outputs[0], .a = launch->inputs[TT_DECODE_A], .alpha = 1, .beta = 1};
-	tt_status status = weights_of(&job.b, launch);
 
-	if (status == TTNN_OK)
-		status = tt_backend_get()->matmul(&job);
-	ttnn_tensor_unref(job.b);
-	return status;
+	TT_TRY(weights_of(&job.b, launch));
+	return tt_backend_get()->matmul(&job);
 }
 
 #define FACTORY "ttnn::operations::experimental::matmul_decode::MatmulDecodeDeviceOperation::"
@@ -393,17 +362,14 @@ static tt_status decode(struct tt_call *call)
 				.attrs = tt_attrs_bind(call, &schema, attrs));
 }
 
-static const struct tt_prog *const programs[] = {&program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.matmul_decode",
-	 .family = "matmul_decode",
 	 .doc = "A product of few rows with weights that lie in blocks on cores.",
 	 .sigs = {"input_tensor_a: Tensor, input_tensor_b: Tensor, *, partial_width_sharded: bool "
 		  "= False, dtype: DataType? = None, output_mem_config: MemoryConfig? = None"},
 	 .expand = decode,
 	 .golden = tt_golden_matmul_decode,
-	 .pcc = 0.999,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 };
 
 const struct tt_op_family tt_family_matmul_decode = {"matmul_decode", ops, TT_COUNT(ops)};

@@ -5,9 +5,7 @@
 #ifndef TT_OPS_MATMUL_MATMUL_DECODE_H
 #define TT_OPS_MATMUL_MATMUL_DECODE_H
 
-#include "device/devtensor.h"
 #include "ops/op.h"
-#include "tensor/shape.h"
 
 enum { TT_DECODE_A, TT_DECODE_B }; /* inputs */
 

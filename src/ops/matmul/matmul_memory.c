@@ -20,10 +20,6 @@
 #include "device/workers.h"
 #include "ops/matmul/matmul.h"
 #include "ops/mem_rows.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
 
 /* A buffer of this many tiles; none: no such buffer. */
 struct part {

@@ -4,16 +4,10 @@
  */
 #include <stdio.h>
 
-#include "device/devtensor.h"
 #include "golden/golden_matmul.h"
-#include "ops/activation.h"
 #include "ops/eltwise/eltwise.h"
 #include "ops/matmul/matmul.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "tensor/enums.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
 
 /* What a caller gave. */
 struct request {
@@ -111,7 +105,7 @@ static tt_status complete(struct tt_matmul *out, struct tt_call *call,
 /* ---- refusals ------------------------------------------------------------------------------------------ */
 
 /* Refusals that come before anything runs. */
-static tt_status check(const struct request *request)
+static tt_status matmul_check(const struct request *request)
 {
 	const struct ttnn_shape *a = &request->a->spec.shape, *b = &request->b->spec.shape;
 
@@ -291,8 +285,8 @@ static tt_status activate(struct tt_tensor **tensor, struct tt_call *call,
  * What comes behind the program, in upstream's order: a vector's shape, the bias, the final shape,
  * the activation.
  */
-static tt_status finish(struct tt_tensor **tensor, struct tt_call *call,
-			const struct request *request, bool apart)
+static tt_status matmul_finish(struct tt_tensor **tensor, struct tt_call *call,
+			       const struct request *request, bool apart)
 {
 	if (request->b->spec.shape.rank == 1) {
 		struct ttnn_shape shape;
@@ -341,9 +335,7 @@ static tt_status transpose(struct tt_tensor **tensor, struct tt_call *call)
 		{"memory_config", ttnn_v_memory(&(*tensor)->spec.memory)},
 	};
 
-	TT_TRY(tt_call_op(tensor, call, "ttnn.transpose", args, 4));
-	tt_call_own(call, *tensor);
-	return TTNN_OK;
+	return tt_call_owned(call, tt_call_op(tensor, call, "ttnn.transpose", args, 4), tensor);
 }
 
 static bool turns_itself(const struct tt_matmul_config *config)
@@ -388,7 +380,7 @@ static tt_status multiply(struct tt_tensor **out, struct tt_call *call,
 	uint64_t volume_a, volume_b;
 	bool apart;
 
-	TT_TRY(check(request));
+	TT_TRY(matmul_check(request));
 	TT_TRY(ttnn_shape_volume(&volume_a, &request->a->spec.shape));
 	TT_TRY(ttnn_shape_volume(&volume_b, &request->b->spec.shape));
 	if (volume_a == 0 || volume_b == 0)
@@ -403,7 +395,7 @@ static tt_status multiply(struct tt_tensor **out, struct tt_call *call,
 	tt_call_own(call, *out);
 	behind.transpose_a = matmul.transpose_a;
 	behind.transpose_b = matmul.transpose_b;
-	return finish(out, call, &behind, apart);
+	return matmul_finish(out, call, &behind, apart);
 }
 
 /* ---- the operations --------------------------------------------------------------------------------------------- */
@@ -496,9 +488,7 @@ static tt_status scale(struct tt_tensor **tensor, struct tt_call *call,
 		{"dtype", request->has_dtype ? ttnn_v_dtype(request->dtype) : ttnn_v_none()},
 	};
 
-	TT_TRY(tt_call_op(tensor, call, "ttnn.multiply", args, 3));
-	tt_call_own(call, *tensor);
-	return TTNN_OK;
+	return tt_call_owned(call, tt_call_op(tensor, call, "ttnn.multiply", args, 3), tensor);
 }
 
 /*
@@ -540,29 +530,23 @@ static tt_status expand_addmm(struct tt_call *call)
 
 static const struct tt_op ops[] = {
 	{.name = "ttnn.addmm",
-	 .family = "matmul",
 	 .doc = "beta times a tensor and alpha times the product of two matrices.",
 	 .sigs = {"input_tensor: Tensor, mat1_tensor: Tensor, mat2_tensor: Tensor, *, "
 		  "alpha: float = 1.0, beta: float = 1.0, memory_config: MemoryConfig ? = None, "
 		  "dtype: DataType ? = None, program_config: MatmulConfig ? = None, " REST},
 	 .expand = expand_addmm,
-	 .golden = tt_golden_addmm,
-	 .pcc = 0.999},
+	 .golden = tt_golden_addmm},
 	{.name = "ttnn.linear",
-	 .family = "matmul",
 	 .doc = "The matrix product of two tensors and a bias.",
 	 .sigs = {A_B "bias: Tensor ? = None, " OPTIONS ACTIVATION REST SENDERS
 		      ", in0_column_offset: int ? = None"},
 	 .expand = expand_matmul,
-	 .golden = tt_golden_matmul,
-	 .pcc = 0.999},
+	 .golden = tt_golden_matmul},
 	{.name = "ttnn.matmul",
-	 .family = "matmul",
 	 .doc = "The matrix product of two tensors; outer dimensions are batches.",
 	 .sigs = {A_B OPTIONS ACTIVATION REST SENDERS},
 	 .expand = expand_matmul,
-	 .golden = tt_golden_matmul,
-	 .pcc = 0.999},
+	 .golden = tt_golden_matmul},
 };
 
-const struct tt_op_family tt_family_matmul = {"matmul", ops, sizeof(ops) / sizeof(ops[0])};
+const struct tt_op_family tt_family_matmul = {"matmul", ops, TT_COUNT(ops)};

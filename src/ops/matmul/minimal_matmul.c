@@ -8,20 +8,11 @@
 #include <inttypes.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_matmul.h"
 #include "ops/activation.h"
 #include "ops/compute.h"
-#include "ops/cost.h"
 #include "ops/matmul/matmul.h"
-#include "ops/mem_rows.h"
 #include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /* Tiles of a block along each dimension when no config says otherwise. */
 #define DEFAULT_BLOCK 8
@@ -217,7 +208,7 @@ static tt_status cut_chunk(struct tt_tensor *out, struct tt_tensor *product, siz
 }
 
 /* What becomes of the whole product: chunks, or added + scalar × product × gate. */
-static tt_status finish(struct tt_launch *launch, struct tt_tensor *product)
+static tt_status minimal_finish(struct tt_launch *launch, struct tt_tensor *product)
 {
 	if (!launch->inputs[GATE]) {
 		for (size_t i = 0; i < launch->output_count; i++)
@@ -235,13 +226,10 @@ static tt_status finish(struct tt_launch *launch, struct tt_tensor *product)
 /* Room for a product that is not the result yet. */
 static tt_status new_product(struct tt_tensor **out, const struct tt_launch *launch)
 {
-	struct ttnn_spec_args args = {.shape = launch->inputs[ACT]->spec.shape,
-				      .dtype = TTNN_FLOAT32};
-	struct ttnn_tensor_spec spec;
+	struct ttnn_shape shape = launch->inputs[ACT]->spec.shape;
 
-	args.shape.dim[args.shape.rank - 1] = tt_shape_last(&launch->inputs[WEIGHT]->spec.shape, 1);
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	return tt_tensor_alloc(out, &spec);
+	shape.dim[shape.rank - 1] = tt_shape_last(&launch->inputs[WEIGHT]->spec.shape, 1);
+	return tt_scratch_f32(out, &shape);
 }
 
 /* Chunks and gates need the whole product first; it is computed aside and then given out. */
@@ -256,7 +244,6 @@ static tt_status minimal_kernel(struct tt_launch *launch)
 				    .beta = 1,
 				    .post = post};
 	size_t count = 0;
-	tt_status status;
 
 	if (tt_value_given(&launch->attrs[ACTIVATION])) {
 		struct ttnn_value chain = ttnn_v_list(&launch->attrs[ACTIVATION], 1);
@@ -267,11 +254,8 @@ static tt_status minimal_kernel(struct tt_launch *launch)
 	if (launch->output_count == 1 && !launch->inputs[GATE])
 		return tt_backend_get()->matmul(&job);
 	TT_TRY(new_product(&job.out, launch));
-	status = tt_backend_get()->matmul(&job);
-	if (status == TTNN_OK)
-		status = finish(launch, job.out);
-	ttnn_tensor_unref(job.out);
-	return status;
+	TT_TRY(tt_backend_get()->matmul(&job));
+	return minimal_finish(launch, job.out);
 }
 
 static const struct tt_prog program = {
@@ -300,30 +284,23 @@ static tt_status minimal_launch(struct tt_call *call, const struct minimal_call 
 {
 	static const struct tt_compute_usual usual = {
 		.fidelity = TT_HIFI2, .fp32 = true, .l1_acc = true};
-	struct tt_tensor *out[TT_OUTPUTS_MAX];
 	struct ttnn_value activation;
-	size_t count;
 
 	if (tt_call_bool(call, "fuse_swiglu", false))
 		return tt_fail(TTNN_UNSUPPORTED, "%s does not support fuse_swiglu yet",
 			       call->entry->op->name);
 	TT_TRY(tt_activation_of(&activation, call->arena, tt_call_arg(call, "fused_activation")));
-	TT_TRY(tt_call_programs(
-		out, &count, call,
-		&(struct tt_program_args){
-			.prog = &program,
-			TT_INPUTS(tt_call_tensor(call, how->act), tt_call_tensor(call, how->weight),
-				  tt_call_tensor(call, "bias_tensor"), how->added, how->gate),
-			TT_BIND(call, schema, [ACTIVATION] = activation,
-				[MEMORY] = *tt_call_arg(call, "memory_config"),
-				[DTYPE] = *tt_call_arg(call, "dtype"), [SCALAR] = how->scalar,
-				[COMPUTE] = tt_compute_config(
-					call, tt_call_arg(call, "compute_kernel_config"), &usual),
-				[CHUNKS] = ttnn_v_int(how->chunks), [DIM] = ttnn_v_int(-1),
-				[SWIGLU] = ttnn_v_bool(false))}));
-	for (size_t i = 0; i < count; i++)
-		tt_call_return(call, out[i]);
-	return TTNN_OK;
+	return TT_LAUNCH_RETURN(
+		call, &program,
+		TT_INPUTS(tt_call_tensor(call, how->act), tt_call_tensor(call, how->weight),
+			  tt_call_tensor(call, "bias_tensor"), how->added, how->gate),
+		TT_BIND(call, schema, [ACTIVATION] = activation,
+			[MEMORY] = *tt_call_arg(call, "memory_config"),
+			[DTYPE] = *tt_call_arg(call, "dtype"), [SCALAR] = how->scalar,
+			[COMPUTE] = tt_compute_config(
+				call, tt_call_arg(call, "compute_kernel_config"), &usual),
+			[CHUNKS] = ttnn_v_int(how->chunks), [DIM] = ttnn_v_int(-1),
+			[SWIGLU] = ttnn_v_bool(false)));
 }
 
 static tt_status minimal_expand(struct tt_call *call)
@@ -375,17 +352,14 @@ static tt_status gated_expand(struct tt_call *call)
 	"dtype: DataType ? = None, compute_kernel_config: ComputeConfig ? = None"
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.minimal_matmul",
-	 .family = "matmul_other",
 	 .doc = "The matrix product of a tensor and one matrix, in blocks of a given size.",
 	 .sigs = {"input_tensor: Tensor, weight_tensor: Tensor, *, bias_tensor: Tensor ? = None, "
 		  "fused_activation: UnaryWithParam ? = None, config: ProgramConfig ? = None, "
 		  "memory_config: MemoryConfig ? = None, dtype: DataType ? = None, "
 		  "compute_kernel_config: ComputeConfig ? = None, fuse_swiglu: bool = False"},
 	 .expand = minimal_expand,
-	 .golden = tt_golden_minimal_matmul,
-	 .pcc = 0.999},
+	 .golden = tt_golden_minimal_matmul},
 	{.name = "ttnn.experimental.minimal_matmul_split",
-	 .family = "matmul_other",
 	 .doc = "The matrix product of a tensor and one matrix, cut into chunks of columns.",
 	 .sigs = {"input_tensor: Tensor, weight_tensor: Tensor, *, chunks: int = 3, "
 		  "dim: int = -1, bias_tensor: Tensor ? = None, "
@@ -393,17 +367,14 @@ static const struct tt_op ops[] = {
 		  ", fuse_swiglu: bool = False"},
 	 .expand = split_expand,
 	 .golden = tt_golden_minimal_matmul_split,
-	 .pcc = 0.999,
 	 .gives = "[Tensor]"},
 	{.name = "ttnn.experimental.dit_minimal_matmul_addcmul_fused",
-	 .family = "matmul_other",
 	 .doc = "A tensor plus the scaled product of a matrix product and a gate.",
 	 .sigs = {"matmul_input_tensor: Tensor, matmul_weight_tensor: Tensor, scalar: float, "
 		  "addcmul_input_tensor1: Tensor, addcmul_input_tensor2: Tensor, "
 		  "bias_tensor: Tensor ? = None, *, " PLACE},
 	 .expand = gated_expand,
-	 .golden = tt_golden_gated_matmul,
-	 .pcc = 0.999},
+	 .golden = tt_golden_gated_matmul},
 };
 
-const struct tt_op_family tt_family_matmul_other = {"matmul_other", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_minimal_matmul = {"minimal_matmul", ops, TT_COUNT(ops)};

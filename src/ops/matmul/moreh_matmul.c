@@ -5,16 +5,10 @@
  * cores. Not modelled: which part of the sums is kept in bfloat16 on the way.
  */
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_matmul.h"
 #include "ops/compute.h"
 #include "ops/matmul/matmul.h"
-#include "ops/mem_rows.h"
 #include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
 
 /* ---- moreh_matmul -------------------------------------------------------------------------------- */
 
@@ -251,24 +245,20 @@ static tt_status moreh_matmul_expand(struct tt_call *call)
 
 static const struct tt_op ops[] = {
 	{.name = "ttnn.moreh_dot",
-	 .family = "matmul_other",
 	 .doc = "The product of two vectors.",
 	 .sigs = {"input_tensor_a: Tensor, input_tensor_b: Tensor, *, output: Tensor ? = None, "
 		  "dtype: DataType ? = None, memory_config: MemoryConfig ? = None, "
 		  "compute_kernel_config: ComputeConfig ? = None"},
 	 .expand = moreh_dot_expand,
-	 .golden = tt_golden_moreh_dot,
-	 .pcc = 0.999},
+	 .golden = tt_golden_moreh_dot},
 	{.name = "ttnn.moreh_matmul",
-	 .family = "matmul_other",
 	 .doc = "The matrix product of two tensors; outer dimensions are broadcast.",
 	 .sigs = {"input: Tensor, other: Tensor, *, transpose_input: bool = False, "
 		  "transpose_other: bool = False, output: Tensor ? = None, "
 		  "bias: Tensor ? = None, memory_config: MemoryConfig ? = None, "
 		  "compute_kernel_config: ComputeConfig ? = None"},
 	 .expand = moreh_matmul_expand,
-	 .golden = tt_golden_moreh_matmul,
-	 .pcc = 0.999},
+	 .golden = tt_golden_moreh_matmul},
 };
 
-const struct tt_op_family tt_family_moreh_matmul = {"matmul_other", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_moreh_matmul = {"moreh_matmul", ops, TT_COUNT(ops)};

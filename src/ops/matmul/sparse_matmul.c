@@ -8,20 +8,11 @@
 #include <inttypes.h>
 
 #include "backend/backend.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_matmul.h"
 #include "ops/compute.h"
-#include "ops/cost.h"
 #include "ops/matmul/matmul.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
+#include "ops/values.h"
 
 #define ATTRS(X)                                                                                   \
 	X(NNZ, "nnz")                                                                              \
@@ -97,7 +88,6 @@ static tt_status sparse_infer(struct tt_launch *launch)
 				      .memory = *launch->attrs[MEMORY].memory,
 				      .tile = *launch->attrs[TILE].tile};
 
-	launch->output_count = 1;
 	if (tt_infer_given(launch, 0))
 		return TTNN_OK;
 	TT_TRY(expanded_shape(&args.shape, launch));
@@ -519,13 +509,8 @@ static tt_status copy_row(struct tt_tensor *out, struct tt_tensor *in, uint64_t 
 static tt_status new_matrix(struct tt_tensor **out, enum ttnn_dtype dtype, uint32_t rows,
 			    uint32_t cols)
 {
-	struct ttnn_spec_args args = {.shape = {2, {rows, cols}},
-				      .dtype =
-					      dtype == TTNN_FLOAT32 ? TTNN_FLOAT32 : TTNN_BFLOAT16};
-	struct ttnn_tensor_spec spec;
-
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	return ttnn_tensor_new(out, &spec);
+	return tt_scratch(out, &TT_SHAPE(rows, cols),
+			  dtype == TTNN_FLOAT32 ? TTNN_FLOAT32 : TTNN_BFLOAT16, TTNN_ROW_MAJOR);
 }
 
 enum { LEFT, RIGHT, RESULT, ROW, MATRICES };
@@ -625,24 +610,15 @@ static tt_status multiply_indexed(const struct tt_launch *launch, struct tt_tens
 /* Matrices on the way are of the backend, not of the model: no memory of the chip is taken. */
 static tt_status sparse_kernel(struct tt_launch *launch)
 {
-	struct tt_tensor *which = launch->inputs[launch->inputs[INDICES] ? INDICES : MARKS];
 	struct tt_tensor *matrices[MATRICES] = {NULL};
-	uint64_t count = tt_shape_count(&which->spec.shape);
-	double *values = tt_arena_alloc(launch->arena, (count ? count : 1) * sizeof(*values));
-	tt_status status;
+	bool indexed = launch->inputs[INDICES];
+	uint64_t count;
+	double *values;
 
-	if (!values)
-		return tt_fail_nomem();
-	status = tt_tensor_numbers(values, count, which);
-	if (status == TTNN_OK)
-		status = new_matrices(matrices, launch);
-	if (status == TTNN_OK)
-		status = launch->inputs[INDICES] ? multiply_indexed(launch, matrices, values)
-						 : multiply_marked(launch, matrices, values);
-	for (size_t i = 0; i < MATRICES; i++)
-		if (matrices[i])
-			ttnn_tensor_unref(matrices[i]);
-	return status;
+	TT_TRY(tt_values_of(&values, &count, launch, indexed ? INDICES : MARKS));
+	TT_TRY(new_matrices(matrices, launch));
+	return indexed ? multiply_indexed(launch, matrices, values)
+		       : multiply_marked(launch, matrices, values);
 }
 
 static const struct tt_prog program = {
@@ -758,7 +734,6 @@ static tt_status sparse_expand(struct tt_call *call)
 
 static const struct tt_op ops[] = {
 	{.name = "ttnn.sparse_matmul",
-	 .family = "sparse_matmul",
 	 .doc = "Products of those pairs of matrices that a tensor marks, zeros for the others.",
 	 .sigs = {"input_tensor_a: Tensor, input_tensor_b: Tensor, *, sparsity: Tensor, "
 		  "program_config: MatmulConfig, nnz: int ? = None, "
@@ -769,8 +744,7 @@ static const struct tt_op ops[] = {
 		  "global_cb: GlobalCb ? = None, sub_device_id: SubDeviceId ? = None, "
 		  "indices: Tensor ? = None, bias: Tensor ? = None"},
 	 .expand = sparse_expand,
-	 .golden = tt_golden_sparse_matmul,
-	 .pcc = 0.999},
+	 .golden = tt_golden_sparse_matmul},
 };
 
 const struct tt_op_family tt_family_sparse_matmul = {"sparse_matmul", ops, TT_COUNT(ops)};

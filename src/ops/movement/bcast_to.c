@@ -7,14 +7,8 @@
  */
 
 #include "backend/backend.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
 #include "tensor/text.h"
 
 /* What a tile of the input is to those of the output. */
@@ -32,7 +26,7 @@ TT_ATTRS(schema, "operation_attributes_t", ATTRS);
 
 #define MOST_RANK 4
 
-static tt_status bcast_infer(struct tt_launch *launch)
+static tt_status bcast_to_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 
@@ -57,7 +51,7 @@ static tt_status check_memory(const struct ttnn_memory_config *memory, const cha
 }
 
 /* Tiles only, and a given output of the asked shape. */
-static tt_status bcast_validate(struct tt_launch *launch)
+static tt_status bcast_to_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	const struct ttnn_tensor_spec *out = &launch->outputs[0]->spec;
@@ -82,7 +76,7 @@ static tt_status bcast_validate(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-static tt_status bcast_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status bcast_to_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	return TT_PLAN(plan, launch->grid,
 		       TT_CB_ROW(0, "cb_src", .pages = 2, .page = tt_page_in0(launch)),
@@ -93,7 +87,7 @@ static tt_status bcast_memory(struct tt_plan *plan, const struct tt_launch *laun
  * A dimension of 1 is read again for each element of the output: its loop has no place in the
  * input.
  */
-static tt_status bcast_kernel(struct tt_launch *launch)
+static tt_status bcast_to_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0];
 	struct tt_move_loop loops[TTNN_MAX_RANK];
@@ -113,12 +107,12 @@ static const struct tt_prog prog = {
 	.device_op = "BcastToOperation",
 	.prim = "ttnn::prim::bcast_to",
 	.attrs = &schema,
-	.infer = bcast_infer,
-	.validate = bcast_validate,
+	.infer = bcast_to_infer,
+	.validate = bcast_to_validate,
 	TT_FACTORY("ttnn::device_operation::MeshDeviceOperationAdapter<ttnn::operations::"
 		   "experimental::broadcast_to::BcastToOperation>::DirectDescriptorFactory",
-		   bcast_memory),
-	TT_KERNEL(bcast_kernel),
+		   bcast_to_memory),
+	TT_KERNEL(bcast_to_kernel),
 	.cost = tt_cost_move,
 };
 
@@ -168,7 +162,7 @@ static enum subtile subtile_of(const struct ttnn_shape *in, const struct ttnn_sh
 }
 
 /* SUBTILE says which of the last two dimensions grow: it decides upstream's kernels. */
-static tt_status bcast_expand(struct tt_call *call)
+static tt_status bcast_to_expand(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input");
 	struct ttnn_shape shape = {0};
@@ -190,11 +184,11 @@ static tt_status bcast_expand(struct tt_call *call)
 }
 
 static const struct tt_op ops[] = {
-	{TT_MOVE_ROW("experimental.broadcast_to", bcast_expand, tt_golden_expand,
+	{TT_MOVE_ROW("experimental.broadcast_to", bcast_to_expand, tt_golden_expand,
 		     "A tensor whose dimensions of extent 1 are repeated until it has a shape, by "
 		     "one program.",
 		     "input: Tensor, output_shape: sizes, *, memory_config: MemoryConfig? = None, "
 		     "output: Tensor? = None")},
 };
 
-const struct tt_op_family tt_family_bcast_to = {"bcast_to", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_bcast_to = {"movement", ops, TT_COUNT(ops)};

@@ -2,12 +2,6 @@
 
 #include <inttypes.h>
 
-#include "device/devtensor.h"
-#include "ops/mem_rows.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
-
 /*
  * At least two dimensions, the last two rounded up to 32: what a tiled tensor of this shape is
  * padded to.

@@ -4,18 +4,11 @@
  */
 #include "ops/movement/concat.h"
 
-#include <string.h>
-
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/permute.h"
 #include "ops/movement/shard_ops.h"
 #include "ops/movement/untilize.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* What a step does to one of the tensors. */
 typedef tt_status (*step_fn)(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in);
@@ -27,8 +20,7 @@ static tt_status each(struct tt_tensor ***out, struct tt_call *call,
 	struct tt_tensor **made =
 		tt_arena_calloc(call->arena, args->count, sizeof(struct tt_tensor *));
 
-	if (!made)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(made);
 	for (size_t i = 0; i < args->count; i++) {
 		tt_status status = step(&made[i], call, args->in[i]);
 
@@ -57,8 +49,7 @@ static tt_status join_batches(struct tt_tensor **out, struct tt_call *call,
 	struct tt_concat_args batch = *args;
 	tt_status status = TTNN_OK;
 
-	if (!parts)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(parts);
 	for (; made < batches && status == TTNN_OK; made++) {
 		batch.in = args->in + made * most;
 		batch.count = args->count - made * most < most ? args->count - made * most : most;
@@ -248,8 +239,7 @@ static tt_status join_interleaved(struct tt_tensor **out, struct tt_call *call,
 
 	TT_TRY(check_rows(args));
 	tensors = tt_arena_calloc(call->arena, args->count, sizeof(struct tt_tensor *));
-	if (!tensors)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(tensors);
 	while (made < args->count && status == TTNN_OK) {
 		status = in_layout(&tensors[made], call, args->in[made], layout, args->cores);
 		made += status == TTNN_OK;
@@ -481,8 +471,7 @@ static tt_status tensors_arg(struct tt_tensor ***out, size_t *count, const struc
 	struct tt_tensor **tensors =
 		tt_arena_calloc(call->arena, list->count + 1, sizeof(struct tt_tensor *));
 
-	if (!tensors)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(tensors);
 	for (uint32_t i = 0; i < list->count; i++)
 		tensors[i] = list->items[i].tensor;
 	*out = tensors;
@@ -495,8 +484,7 @@ static tt_status call_concat(struct tt_tensor **out, struct tt_call *call, struc
 {
 	struct ttnn_value *items = tt_arena_calloc(call->arena, args->count, sizeof(*items));
 
-	if (!items)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(items);
 	for (size_t i = 0; i < args->count; i++)
 		items[i] = ttnn_v_tensor(in[i]);
 	return TT_CALL(out, call, "ttnn.concat", {"tensors", ttnn_v_list(items, args->count)},
@@ -530,8 +518,7 @@ static tt_status join_rows(struct tt_tensor **out, struct tt_call *call,
 	tt_status status = TTNN_OK;
 	size_t made = 0;
 
-	if (!parts)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(parts);
 	while (made < args->count && status == TTNN_OK) {
 		struct ttnn_shape end = args->in[made]->spec.shape, begin = {.rank = end.rank};
 
@@ -561,8 +548,7 @@ static tt_status join_in_parts(struct tt_tensor **out, struct tt_call *call,
 	struct tt_tensor **parts = tt_arena_calloc(call->arena, rows / most + 1, sizeof(*parts));
 	tt_status status = TTNN_OK;
 
-	if (!parts)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(parts);
 	whole.count = 0;
 	whole.dim--;
 	whole.groups = 1;
@@ -637,8 +623,7 @@ static tt_status expand_stack(struct tt_call *call)
 	TT_TRY(tensors_arg(&tensors, &count, call, "input_tensors"));
 	TT_REQUIRE(count, "!input_tensors.empty()", "Stack expects at least one tensor");
 	items = tt_arena_calloc(call->arena, count, sizeof(*items));
-	if (!items)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(items);
 	for (; made < count && status == TTNN_OK; made++) {
 		struct ttnn_arg one[] = {{"input_tensor", ttnn_v_tensor(tensors[made])},
 					 {"dim", ttnn_v_int(dim)}};
@@ -668,4 +653,4 @@ static const struct tt_op ops[] = {
 	 .adds_dim = true},
 };
 
-const struct tt_op_family tt_family_concat = {"concat", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_concat = {"movement", ops, TT_COUNT(ops)};

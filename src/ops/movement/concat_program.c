@@ -16,20 +16,8 @@
  */
 #include <inttypes.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/concat.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(DIM, "dim")                                                                              \
@@ -140,7 +128,6 @@ static tt_status concat_infer(struct tt_launch *launch)
 	const struct ttnn_tensor_spec *first = &args.in[0]->spec;
 	struct ttnn_shape shape = first->shape;
 
-	launch->output_count = 1;
 	shape.dim[args.dim] = 0;
 	for (size_t i = 0; i < args.count; i++)
 		shape.dim[args.dim] += args.in[i]->spec.shape.dim[args.dim];
@@ -526,8 +513,7 @@ tt_status tt_concat_launch(struct tt_tensor **out, struct tt_call *call,
 	struct ttnn_value attrs[schema_count] = {ttnn_v_int(args->dim), ttnn_v_int(args->groups),
 						 ttnn_v_memory(args->memory),
 						 tt_value_cores(args->cores)};
-	struct tt_program_args program = {
-		.prog = &prog, .attrs = attrs, .inputs = args->in, .input_count = args->count};
 
-	return tt_call_program(out, call, &program);
+	return TT_LAUNCH(out, call, &prog, .attrs = attrs, .inputs = args->in,
+			 .input_count = args->count);
 }

@@ -10,16 +10,8 @@
 #include <inttypes.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(MEMORY, "memory_config")                                                                 \
@@ -34,7 +26,6 @@ static tt_status infer(struct tt_launch *launch, const struct ttnn_shape *shape)
 					    .dtype = (enum ttnn_dtype)launch->attrs[DTYPE].integer,
 					    .memory = *launch->attrs[MEMORY].memory};
 
-	launch->output_count = 1;
 	return ttnn_tensor_spec_make(&launch->specs[0], &args);
 }
 
@@ -319,20 +310,16 @@ static tt_status chw_expand(struct tt_call *call)
 
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.convert_to_hwc",
-	 .family = "planes",
 	 .doc = "Planes of channels become rows of one point each.",
 	 .sigs = {"input: Tensor, *, memory_config: MemoryConfig? = None, dtype: DataType? = "
 		  "None"},
 	 .expand = hwc_expand,
-	 .golden = tt_golden_hwc,
-	 .pcc = 0.999},
+	 .golden = tt_golden_hwc},
 	{.name = "ttnn.experimental.convert_to_chw",
-	 .family = "planes",
 	 .doc = "Rows of one point each become planes of channels.",
 	 .sigs = {"input: Tensor, *, dtype: DataType? = None"},
 	 .expand = chw_expand,
-	 .golden = tt_golden_chw,
-	 .pcc = 0.999},
+	 .golden = tt_golden_chw},
 };
 
 const struct tt_op_family tt_family_planes = {"planes", ops, TT_COUNT(ops)};

@@ -18,19 +18,9 @@
  */
 
 #include "ops/movement/copy.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
 #include "ops/compute.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /* ---- copy: refusals -------------------------------------------------------------------------------- */
 
@@ -126,7 +116,6 @@ static tt_status copy_infer(struct tt_launch *launch)
 				      .layout = in->layout,
 				      .memory = *want.memory};
 
-	launch->output_count = 1;
 	TT_TRY(tt_shard_spec(&launch->specs[0], &want));
 	if (want.out)
 		return TTNN_OK;
@@ -468,7 +457,6 @@ static const struct tt_enum strategies = {"MoveOpParallelizationStrategy", strat
 
 static tt_status move_infer(struct tt_launch *launch)
 {
-	launch->output_count = 1;
 	launch->specs[0] = launch->inputs[1]->spec;
 	return TTNN_OK;
 }
@@ -578,15 +566,9 @@ static tt_status launch_move(struct tt_tensor **out, struct tt_call *call, struc
 						      tt_value_enum(&strategies, (int64_t)strategy),
 						      ttnn_v_bool(backwards)};
 	struct tt_tensor *inputs[] = {ghost, to};
-	struct tt_program_args args = {.prog = &prog_move,
-				       .attrs = attrs,
-				       .inputs = inputs,
-				       .input_count = 2,
-				       .outputs = &to,
-				       .output_count = 1,
-				       .in_place = true};
 
-	return tt_call_program(out, call, &args);
+	return TT_LAUNCH(out, call, &prog_move, .attrs = attrs, .inputs = inputs, .input_count = 2,
+			 TT_OUTPUTS(to), .in_place = true);
 }
 
 /* Shards keep their cut; only the memory kind may change. */
@@ -673,4 +655,4 @@ static const struct tt_op ops[] = {
 		     "tensor: Tensor, memory_config: MemoryConfig? = None")},
 };
 
-const struct tt_op_family tt_family_copy = {"copy", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_copy = {"movement", ops, TT_COUNT(ops)};

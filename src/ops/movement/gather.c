@@ -6,16 +6,11 @@
 
 #include <inttypes.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/permute.h"
 #include "ops/movement/shard_ops.h"
 #include "ops/movement/slice.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 struct request {
 	struct tt_tensor *in, *index;
@@ -42,8 +37,8 @@ static tt_status transpose(struct tt_tensor **out, struct tt_call *call, struct 
 	return TTNN_OK;
 }
 
-static tt_status fill(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
-		      double value)
+static tt_status gather_fill(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			     double value)
 {
 	if (in->spec.layout == TTNN_TILE)
 		return TT_CALL(out, call, "ttnn.fill_implicit_tile_padding",
@@ -63,7 +58,7 @@ static tt_status prepare_index(struct tt_tensor **out, struct tt_temps *temps,
 	tt_temps_keep(temps, transposed);
 	TT_TRY(tt_call_in_4d(&four, temps->call, transposed));
 	tt_temps_keep(temps, four);
-	return fill(out, temps->call, four, 0);
+	return gather_fill(out, temps->call, four, 0);
 }
 
 /* Of more than four dimensions, those that are folded are cut as the index has them. */
@@ -112,7 +107,7 @@ static tt_status prepare_input(struct tt_tensor **out, struct tt_temps *temps,
 	part.in = four;
 	TT_TRY(tt_call_slice(&cut, call, &part));
 	tt_temps_keep(temps, cut);
-	return fill(out, call, cut, 1.1754943508222875e-38);
+	return gather_fill(out, call, cut, 1.1754943508222875e-38);
 }
 
 /* The result has the shape of the index: the same steps backwards. */
@@ -206,7 +201,8 @@ static tt_status gather_cut(struct tt_tensor **out, struct tt_temps *temps,
 }
 
 /* Ranks agree. An output can be given only where the program writes it at once. */
-static tt_status check(const struct request *request, const struct tt_tensor *given, int64_t dim)
+static tt_status gather_check(const struct request *request, const struct tt_tensor *given,
+			      int64_t dim)
 {
 	uint32_t index = request->index->spec.shape.rank;
 
@@ -244,7 +240,7 @@ static tt_status gather_expand(struct tt_call *call)
 	request.rank = request.in->spec.shape.rank;
 	request.dim = (uint32_t)(dim < 0 ? dim + request.rank : dim);
 	request.last = request.dim + 1 == request.rank;
-	TT_TRY(check(&request, args.out, dim));
+	TT_TRY(gather_check(&request, args.out, dim));
 	args.dim = request.dim;
 	if (request.in->spec.layout == TTNN_ROW_MAJOR &&
 	    (is_cut(request.in) || is_cut(request.index)))
@@ -263,4 +259,4 @@ static const struct tt_op ops[] = {
 		     "CoreRangeSet? = None")},
 };
 
-const struct tt_op_family tt_family_gather = {"gather", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_gather = {"movement", ops, TT_COUNT(ops)};

@@ -15,19 +15,9 @@
  */
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/gather.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/shard_derive.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 enum { IN, INDEX, INPUTS };
 #define ATTRS(X)                                                                                   \
@@ -76,7 +66,6 @@ static tt_status gather_infer(struct tt_launch *launch)
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
 	struct ttnn_memory_config memory = *launch->attrs[MEMORY].memory;
 
-	launch->output_count = 1;
 	if (tt_infer_given(launch, 0))
 		return TTNN_OK;
 	TT_TRY(gather_resolve(&memory, launch));
@@ -172,7 +161,8 @@ static uint64_t width_of(const struct tt_tensor *tensor)
 	return tt_shape_last(&tensor->spec.padded, 1);
 }
 
-static tt_status split(struct tt_work_split *out, const struct tt_launch *launch, uint64_t units)
+static tt_status gather_split_work(struct tt_work_split *out, const struct tt_launch *launch,
+				   uint64_t units)
 {
 	const struct ttnn_value *cores = &launch->attrs[CORES];
 
@@ -197,8 +187,9 @@ static tt_status gather_tiles_memory(struct tt_plan *plan, const struct tt_launc
 	bool wide = tt_factory_index(launch) == TILES_MANY;
 	struct tt_work_split cores;
 
-	TT_TRY(split(&cores, launch,
-		     wide ? width_of(index) / TT_TILE : matrix_rows(&index->spec) / TT_TILE));
+	TT_TRY(gather_split_work(&cores, launch,
+				 wide ? width_of(index) / TT_TILE
+				      : matrix_rows(&index->spec) / TT_TILE));
 	return TT_PLAN(plan, cores.all,
 		       TT_CB_ROW(0, "input_tensor", .pages = wide ? 2 : width_of(in) / TT_TILE,
 				 .page = tt_tile_bytes_of(in->spec.dtype)),
@@ -216,7 +207,7 @@ static tt_status gather_rows_memory(struct tt_plan *plan, const struct tt_launch
 	uint64_t width = width_of(index);
 	struct tt_work_split cores;
 
-	TT_TRY(split(&cores, launch, wide ? width : matrix_rows(&index->spec)));
+	TT_TRY(gather_split_work(&cores, launch, wide ? width : matrix_rows(&index->spec)));
 	if (wide)
 		width = cores.units[0] > cores.units[1] ? cores.units[0] : cores.units[1];
 	return TT_PLAN(plan, cores.all,
@@ -416,14 +407,10 @@ tt_status tt_gather_launch(struct tt_tensor **out, struct tt_call *call,
 		[MEMORY] = ttnn_v_memory(args->memory),
 		[CORES] = tt_value_cores(args->cores),
 	};
-	struct tt_program_args program = {.prog = fast ? &gather_codegen_prog : &prog,
-					  .attrs = attrs,
-					  .inputs = inputs,
-					  .input_count = INPUTS,
-					  .outputs = &args->out,
-					  .output_count = args->out ? 1 : 0};
 
 	if (fast)
 		set_tiles(attrs, args);
-	return tt_call_program(out, call, &program);
+	return TT_LAUNCH(out, call, fast ? &gather_codegen_prog : &prog, .attrs = attrs,
+			 .inputs = inputs, .input_count = INPUTS, .outputs = &args->out,
+			 .output_count = args->out ? 1 : 0);
 }

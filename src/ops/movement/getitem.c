@@ -5,11 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/pad.h"
-#include "tensor/shape.h"
 
 /* A part of each dimension, and those dimensions of which only one place is left. */
 struct parts {
@@ -113,8 +111,7 @@ static tt_status list_of(struct ttnn_value *out, struct tt_call *call, const int
 {
 	struct ttnn_value *items = tt_arena_calloc(call->arena, count + 1, sizeof(*items));
 
-	if (!items)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(items);
 	for (uint32_t i = 0; i < count; i++)
 		items[i] = ttnn_v_int(numbers[i]);
 	*out = ttnn_v_list(items, count);
@@ -185,11 +182,10 @@ static tt_status getitem_expand(struct tt_call *call)
 	for (uint32_t i = 0; i < parts.single_count; i++) {
 		struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(out)},
 					  {NULL, ttnn_v_int((int64_t)parts.single[i] - i)}};
-		tt_status status =
-			tt_call_python(&next, call, "ttnn.squeeze", args, TT_COUNT(args));
 
-		tt_call_drop(call, out);
-		TT_TRY(status);
+		TT_TRY(tt_call_drop_after(
+			call, tt_call_python(&next, call, "ttnn.squeeze", args, TT_COUNT(args)),
+			out));
 		out = next;
 	}
 	tt_call_return(call, out);
@@ -202,4 +198,4 @@ static const struct tt_op ops[] = {
 		     "input_tensor: Tensor, slices: any")},
 };
 
-const struct tt_op_family tt_family_getitem = {"getitem", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_getitem = {"movement", ops, TT_COUNT(ops)};

@@ -1,13 +1,11 @@
 /* host_pad.c: tensors on the host made larger and smaller. */
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/pad.h"
-#include "ops/usual.h"
 
 /* Rows are padded; tiles come back as they are, as upstream's do. */
-static tt_status pad(struct tt_tensor **out, struct tt_tensor *in,
-		     const struct ttnn_shape *const shapes[2], double value)
+static tt_status host_pad_pad(struct tt_tensor **out, struct tt_tensor *in,
+			      const struct ttnn_shape *const shapes[2], double value)
 {
 	TT_REQUIRE(!tt_tensor_device(in), "is_cpu_tensor(input_tensor)",
 		   "Tensor must be on host for padding");
@@ -29,7 +27,7 @@ tt_status tt_host_pad(struct tt_tensor **out, struct tt_call *call, struct tt_te
 	tt_status status;
 
 	tt_host_begin(call, "Tensor::pad", args, TT_COUNT(args));
-	status = pad(out, in, shapes, value);
+	status = host_pad_pad(out, in, shapes, value);
 	tt_host_end(call, status == TTNN_OK ? *out : NULL, status);
 	return status;
 }
@@ -101,4 +99,4 @@ static const struct tt_op ops[] = {
 		     "input_tensor: Tensor, output_tensor_start: sizes, output_tensor_end: sizes")},
 };
 
-const struct tt_op_family tt_family_host_pad = {"host_pad", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_host_pad = {"movement", ops, TT_COUNT(ops)};

@@ -7,14 +7,9 @@
  * sides must then have alike.
  */
 #include "backend/backend.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
+#include "ops/values.h"
 
 #define ATTRS(X)                                                                                   \
 	X(DIM, "dim")                                                                              \
@@ -109,27 +104,24 @@ static tt_status make_value(struct tt_tensor **out, const struct ttnn_tensor_spe
 static tt_status index_fill_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *out = launch->outputs[0], *value;
-	uint64_t count = launch->inputs[INDEX]->spec.shape.dim[0];
-	double *index = tt_arena_calloc(launch->arena, count + 1, sizeof(*index));
 	int64_t still[TTNN_MAX_RANK] = {0}, to[TTNN_MAX_RANK] = {0};
 	struct ttnn_shape extent = out->spec.shape;
 	uint32_t dim = (uint32_t)launch->attrs[DIM].integer;
 	struct tt_move_block block = {.extent = extent.dim, .in_step = still, .out_start = to};
-	tt_status status = TTNN_OK;
+	uint64_t count;
+	double *index;
 
-	if (!index)
-		return tt_fail_nomem();
-	TT_TRY(tt_tensor_numbers(index, count, launch->inputs[INDEX]));
+	TT_TRY(tt_values_of(&index, &count, launch, INDEX));
 	TT_TRY(tt_move_copy(out, launch->inputs[INPUT]));
 	TT_TRY(make_value(&value, &out->spec, &launch->attrs[VALUE]));
+	tt_scratch_keep(value);
 	extent.dim[dim] = 1;
-	for (uint64_t i = 0; i < count && status == TTNN_OK; i++) {
+	for (uint64_t i = 0; i < count; i++) {
 		to[dim] = (int64_t)index[i];
 		if (to[dim] < out->spec.shape.dim[dim]) /* the chip looks for its own rows only */
-			status = tt_move_part(out, value, &block);
+			TT_TRY(tt_move_part(out, value, &block));
 	}
-	ttnn_tensor_unref(value);
-	return status;
+	return TTNN_OK;
 }
 
 static const struct tt_prog prog = {
@@ -159,4 +151,4 @@ static const struct tt_op ops[] = {
 		     "memory_config: MemoryConfig? = None")},
 };
 
-const struct tt_op_family tt_family_index_fill = {"index_fill", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_index_fill = {"movement", ops, TT_COUNT(ops)};

@@ -8,19 +8,11 @@
  */
 #include <inttypes.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/permute.h"
 #include "ops/movement/shard_derive.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
+#include "ops/values.h"
 
 enum { IDS, A, B, INPUTS };
 #define ATTRS(X)                                                                                   \
@@ -55,7 +47,6 @@ static tt_status indexed_fill_infer(struct tt_launch *launch)
 	const struct tt_tensor *a = launch->inputs[A];
 	struct ttnn_memory_config memory;
 
-	launch->output_count = 1;
 	TT_TRY(indexed_fill_resolve(&memory, a, launch->attrs[MEMORY].memory));
 	return tt_spec_simple(&launch->specs[0], &a->spec.shape, a->spec.dtype, a->spec.layout,
 			      &memory);
@@ -300,15 +291,14 @@ static tt_status indexed_fill_kernel(struct tt_launch *launch)
 	uint32_t dim = (uint32_t)launch->attrs[DIM].integer, count = b->spec.shape.dim[dim];
 	int64_t from[TTNN_MAX_RANK] = {0}, to[TTNN_MAX_RANK] = {0};
 	uint32_t extent[TTNN_MAX_RANK];
-	double *ids = tt_arena_calloc(launch->arena, count + 1, sizeof(*ids));
+	uint64_t all;
+	double *ids;
 
-	if (!ids)
-		return tt_fail_nomem();
-	TT_TRY(tt_tensor_numbers(ids, count, launch->inputs[IDS]));
+	TT_TRY(tt_values_of(&ids, &all, launch, IDS));
 	TT_TRY(tt_move_copy(out, launch->inputs[A]));
 	for (uint32_t d = 0; d < out->spec.shape.rank; d++)
 		extent[d] = d == dim ? 1 : out->spec.shape.dim[d];
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count && i < all; i++) {
 		struct tt_move_block block = {.extent = extent, .in_start = from, .out_start = to};
 
 		from[dim] = i;
@@ -339,15 +329,15 @@ struct request {
 };
 
 /* The program takes dimensions before those of a page. */
-static tt_status launch(struct tt_tensor **out, struct tt_call *call, const struct request *request)
+static tt_status indexed_fill_launch(struct tt_tensor **out, struct tt_call *call,
+				     const struct request *request)
 {
 	struct ttnn_value attrs[schema_count] = {[MEMORY] = ttnn_v_memory(request->memory),
 						 [DIM] = ttnn_v_int(request->dim),
 						 [CORES] = ttnn_v_none()};
-	struct tt_program_args program = {
-		.prog = &prog, .attrs = attrs, .inputs = request->inputs, .input_count = INPUTS};
 
-	return tt_call_program(out, call, &program);
+	return TT_LAUNCH(out, call, &prog, .attrs = attrs, .inputs = request->inputs,
+			 .input_count = INPUTS);
 }
 
 /* The dimension comes to the front, and goes back. */
@@ -373,7 +363,7 @@ static tt_status fill_permuted(struct tt_tensor **out, struct tt_call *call,
 		tt_call_own(call, permuted.inputs[i]);
 	}
 	order.dims = back;
-	TT_TRY(launch(&order.in, call, &permuted));
+	TT_TRY(indexed_fill_launch(&order.in, call, &permuted));
 	tt_call_own(call, order.in);
 	TT_TRY(indexed_fill_resolve(&memory, request->inputs[A], request->memory));
 	order.memory = &memory;
@@ -424,7 +414,7 @@ static tt_status indexed_fill_expand(struct tt_call *call)
 	if (!request.memory)
 		request.memory = &a->memory;
 	if (request.dim + (a->layout == TTNN_TILE ? 2 : 1) < a->shape.rank)
-		TT_TRY(launch(&out, call, &request));
+		TT_TRY(indexed_fill_launch(&out, call, &request));
 	else
 		TT_TRY(fill_permuted(&out, call, &request));
 	tt_call_return(call, out);
@@ -438,4 +428,4 @@ static const struct tt_op ops[] = {
 		     "memory_config: MemoryConfig? = None, dim: int = 0")},
 };
 
-const struct tt_op_family tt_family_indexed_fill = {"indexed_fill", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_indexed_fill = {"movement", ops, TT_COUNT(ops)};

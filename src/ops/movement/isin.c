@@ -6,17 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
 #include "ops/values.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
 
 #define ATTRS(X)                                                                                   \
 	X(UNIQUE, "assume_unique")                                                                 \
@@ -35,7 +27,6 @@ static tt_status isin_infer(struct tt_launch *launch)
 
 	TT_TRY(ttnn_shape_volume(&count, &in->shape));
 	TT_NEED(count <= UINT32_MAX, "isin: too many elements");
-	launch->output_count = 1;
 	if (tt_infer_given(launch, 0)) {
 		TT_REQUIRE(launch->specs[0].dtype == TTNN_UINT32,
 			   "tensor_args.optional_out->dtype() == OUTPUT_TENSOR_DATA_TYPE",
@@ -93,8 +84,7 @@ static tt_status isin_kernel(struct tt_launch *launch)
 	TT_TRY(tt_values_of(&elements, &count, launch, ELEMENTS));
 	TT_TRY(tt_values_of(&sorted, &all, launch, TESTS));
 	out = tt_arena_alloc(launch->arena, (count + 1) * sizeof(*out));
-	if (!out)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(out);
 	for (uint64_t i = 0; i < all; i++)
 		if (!isnan(sorted[i]))
 			sorted[tests++] = sorted[i];
@@ -214,7 +204,7 @@ static tt_status isin_expand(struct tt_call *call)
 
 /* ---- golden --------------------------------------------------------------------------------------------------- */
 
-static tt_status golden(struct tt_golden *golden)
+static tt_status isin_golden(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in(golden, "elements");
 	const struct tt_array *tests = tt_golden_in(golden, "test_elements");
@@ -234,17 +224,14 @@ static tt_status golden(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
-static const struct tt_prog *const programs[] = {&prog, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.isin",
-	 .family = "isin",
 	 .doc = "Which elements are among others: 0xFFFFFFFF where one is, 0 elsewhere.",
 	 .sigs = {"elements: Tensor, test_elements: Tensor, *, assume_unique: bool = False, "
 		  "invert: bool = False, out: Tensor? = None"},
 	 .expand = isin_expand,
-	 .golden = golden,
-	 .pcc = 0.999,
-	 .programs = programs},
+	 .golden = isin_golden,
+	 TT_PROGRAMS(&prog)},
 };
 
 const struct tt_op_family tt_family_isin = {"isin", ops, TT_COUNT(ops)};

@@ -1,16 +1,6 @@
 #include "ops/movement/movement.h"
 
-#include <string.h>
-
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* ---- tensors --------------------------------------------------------------------------------- */
 
@@ -296,15 +286,15 @@ tt_status tt_call_fold_to_4d(struct tt_tensor **out, struct tt_call *call, struc
 	struct ttnn_shape folded = tt_shape_folded(&shape, 4);
 	struct tt_reshape_args args = {.in = in, .shape = &folded, .sub_cores = sub_cores};
 	struct tt_tensor *now = ttnn_tensor_ref(in);
-	tt_status status = TTNN_OK;
 
 	for (uint32_t i = 0; now->spec.shape.rank > 4 && shape.dim[i] == 1; i++) {
 		struct tt_tensor *next;
 
-		status = TT_CALL(&next, call, "ttnn.squeeze", {"input_tensor", ttnn_v_tensor(now)},
-				 {"dim", ttnn_v_int(0)});
-		tt_call_overwrite(call, now);
-		TT_TRY(status);
+		TT_TRY(tt_call_overwrite_after(call,
+					       TT_CALL(&next, call, "ttnn.squeeze",
+						       {"input_tensor", ttnn_v_tensor(now)},
+						       {"dim", ttnn_v_int(0)}),
+					       now));
 		now = next;
 	}
 	if (now->spec.shape.rank <= 4) {
@@ -312,9 +302,7 @@ tt_status tt_call_fold_to_4d(struct tt_tensor **out, struct tt_call *call, struc
 		return TTNN_OK;
 	}
 	args.in = now;
-	status = tt_call_reshape(out, call, &args);
-	tt_call_overwrite(call, now);
-	return status;
+	return tt_call_overwrite_after(call, tt_call_reshape(out, call, &args), now);
 }
 
 /* ---- running ------------------------------------------------------------------------------------- */
@@ -358,15 +346,14 @@ tt_status tt_move_part(struct tt_tensor *out, struct tt_tensor *in,
 tt_status tt_call_into(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *given,
 		       struct tt_tensor *result)
 {
-	tt_status status;
-
 	*out = result;
 	if (!given || !tt_tensor_device(result) || result == given)
 		return TTNN_OK;
-	status = TT_CALL(out, call, "ttnn.copy", {"input_a", ttnn_v_tensor(result)},
-			 {"input_b", ttnn_v_tensor(given)});
-	tt_call_drop(call, result);
-	return status;
+	return tt_call_drop_after(call,
+				  TT_CALL(out, call, "ttnn.copy",
+					  {"input_a", ttnn_v_tensor(result)},
+					  {"input_b", ttnn_v_tensor(given)}),
+				  result);
 }
 
 tt_status tt_call_replace(struct tt_tensor **tensor, struct tt_call *call, tt_status status,

@@ -14,13 +14,10 @@
 #ifndef TT_OPS_MOVEMENT_MOVEMENT_H
 #define TT_OPS_MOVEMENT_MOVEMENT_H
 
-#include "base/vec.h"
 #include "device/generation.h"
-#include "device/work_split.h"
 #include "ops/creation/creation.h"
 #include "ops/dims.h"
-#include "ops/op.h"
-#include "tensor/memory.h"
+#include "ops/usual.h"
 
 #define TT_DFB TT_MEMORY_DATAFLOW_BUFFER
 #define TT_CB TT_MEMORY_CIRCULAR_BUFFER

@@ -6,18 +6,8 @@
  */
 #include <inttypes.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /* The part that is asked for. */
 struct part {
@@ -142,8 +132,7 @@ static tt_status part_memory(struct ttnn_memory_config *out, struct tt_call *cal
 	uint64_t columns;
 	struct cut cut;
 
-	if (!ranges)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(ranges);
 	TT_TRY(cut_shards(&cut, in, part));
 	columns = tt_div_up(tt_shape_last(&in->spec.padded, 1), old->shard.width);
 	for (size_t i = 0; i < cores; i++) {
@@ -178,15 +167,16 @@ static tt_status copy_part(struct tt_call *call, struct tt_tensor *in, const str
 		ends[i] = ttnn_v_int(own ? part->start + part->length : shape->dim[i]);
 		steps[i] = ttnn_v_int(1);
 	}
-	TT_TRY(tt_call_op(&out, call, "ttnn.slice",
-			  (struct ttnn_arg[]){{NULL, ttnn_v_tensor(in)},
-					      {NULL, ttnn_v_list(starts, shape->rank)},
-					      {NULL, ttnn_v_list(ends, shape->rank)},
-					      {NULL, ttnn_v_list(steps, shape->rank)},
-					      {"memory_config", ttnn_v_memory(memory)}},
-			  5));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(
+		call,
+		tt_call_op(&out, call, "ttnn.slice",
+			   (struct ttnn_arg[]){{NULL, ttnn_v_tensor(in)},
+					       {NULL, ttnn_v_list(starts, shape->rank)},
+					       {NULL, ttnn_v_list(ends, shape->rank)},
+					       {NULL, ttnn_v_list(steps, shape->rank)},
+					       {"memory_config", ttnn_v_memory(memory)}},
+			   5),
+		&out);
 }
 
 /* The first part of a tensor begins where the tensor does: a view of its buffer. */
@@ -198,9 +188,7 @@ static tt_status share_part(struct tt_call *call, struct tt_tensor *in, const st
 
 	args.shape.dim[part->dim] = part->length;
 	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(tt_tensor_share(&out, in, &spec));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, tt_tensor_share(&out, in, &spec), &out);
 }
 
 /* Interleaved in DRAM, or sharded in L1: no other memory. */
@@ -247,4 +235,4 @@ static const struct tt_op ops[] = {
 		     "input_tensor: Tensor, dim: int, start: int, length: int")},
 };
 
-const struct tt_op_family tt_family_narrow = {"narrow", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_narrow = {"movement", ops, TT_COUNT(ops)};

@@ -8,15 +8,8 @@
 #include <inttypes.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
 
 #define ATTRS(X) X(MEMORY, "output_memory_config")
 TT_ATTRS(schema, "NonzeroParams", ATTRS);
@@ -106,16 +99,10 @@ static tt_status nonzero_expand(struct tt_call *call)
 {
 	static const struct ttnn_memory_config dram;
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
-	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *out[2];
+	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
 	struct ttnn_value attrs[schema_count] = {[MEMORY] = ttnn_v_memory(memory ? memory : &dram)};
-	struct tt_program_args program = {
-		.prog = &prog, .attrs = attrs, .inputs = &in, .input_count = 1};
-	size_t count;
 
-	TT_TRY(tt_call_programs(out, &count, call, &program));
-	tt_call_return(call, out[0]);
-	tt_call_return(call, out[1]);
-	return TTNN_OK;
+	return TT_LAUNCH_RETURN(call, &prog, .attrs = attrs, TT_INPUTS(in));
 }
 
 static const struct tt_op ops[] = {
@@ -125,4 +112,4 @@ static const struct tt_op ops[] = {
 	 .gives = "[Tensor]"},
 };
 
-const struct tt_op_family tt_family_nonzero = {"nonzero", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_nonzero = {"movement", ops, TT_COUNT(ops)};

@@ -4,17 +4,10 @@
  */
 #include "ops/movement/pad.h"
 
-#include <string.h>
-
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/permute.h"
 #include "ops/movement/shard_ops.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* Elements to put before and after each dimension. */
 struct amounts {
@@ -250,11 +243,8 @@ static tt_status under_shapes(struct tt_tensor **tensor, struct tt_call *call,
 {
 	struct tt_reshape_args args = {.in = *tensor, .shape = shape, .padded = padded};
 	struct tt_tensor *out;
-	tt_status status = tt_call_reshape(&out, call, &args);
 
-	tt_call_overwrite(call, *tensor);
-	*tensor = status == TTNN_OK ? out : NULL;
-	return status;
+	return tt_call_assign(tensor, call, tt_call_reshape(&out, call, &args), &out);
 }
 
 /* Through four dimensions, and back: below four by two reshapes, as upstream. */
@@ -277,7 +267,8 @@ static tt_status pad_rows(struct tt_tensor **out, struct tt_call *call,
 
 /* ---- tiles ------------------------------------------------------------------------------------------------------- */
 
-static tt_status fill(struct tt_tensor **out, struct tt_call *call, const struct request *request)
+static tt_status pad_fill(struct tt_tensor **out, struct tt_call *call,
+			  const struct request *request)
 {
 	struct ttnn_arg args[] = {{"input_tensor", ttnn_v_tensor(request->in)},
 				  {"fill_value", ttnn_v_real(request->value)},
@@ -303,8 +294,8 @@ static bool grows(const struct request *request, const struct ttnn_shape *shape,
 }
 
 /* Sharded where it must be, interleaved where it must be. Takes over the tensor. */
-static tt_status place(struct tt_tensor **tensor, struct tt_call *call,
-		       const struct request *request, const struct ttnn_shape *shape)
+static tt_status pad_place(struct tt_tensor **tensor, struct tt_call *call,
+			   const struct request *request, const struct ttnn_shape *shape)
 {
 	const struct ttnn_memory_config *want =
 		request->memory ? request->memory : &request->in->spec.memory;
@@ -327,11 +318,8 @@ static tt_status view(struct tt_tensor **tensor, struct tt_call *call,
 		      const struct ttnn_shape *shape, const struct ttnn_shape *padded)
 {
 	struct tt_tensor *out;
-	tt_status status = tt_call_view(&out, call, *tensor, shape, padded);
 
-	tt_call_overwrite(call, *tensor);
-	*tensor = status == TTNN_OK ? out : NULL;
-	return status;
+	return tt_call_assign(tensor, call, tt_call_view(&out, call, *tensor, shape, padded), &out);
 }
 
 /*
@@ -345,7 +333,6 @@ static tt_status pad_tiles(struct tt_tensor **out, struct tt_call *call,
 	struct ttnn_shape shape = in->shape, padded, zeros = {.rank = in->shape.rank};
 	const struct ttnn_shape *const shapes[] = {&padded, &zeros};
 	struct request inner = *request;
-	tt_status status;
 
 	for (uint32_t d = 0; d < shape.rank; d++) {
 		TT_REQUIRE(!request->pads.before[d], "front_padding_is_zero",
@@ -355,17 +342,15 @@ static tt_status pad_tiles(struct tt_tensor **out, struct tt_call *call,
 	padded = tt_shape_in_tiles(&shape);
 	if (!tt_tensor_device(request->in))
 		return tt_host_pad(out, call, request->in, shapes, request->value);
-	TT_TRY(fill(out, call, request));
+	TT_TRY(pad_fill(out, call, request));
 	if (grows(request, &shape, &padded)) {
 		inner.in = *out;
 		for (uint32_t d = 0; d < shape.rank; d++)
 			inner.pads.after[d] = padded.dim[d] - in->padded.dim[d];
-		status = pad_any(out, call, &inner);
-		tt_call_overwrite(call, inner.in);
-		TT_TRY(status);
+		TT_TRY(tt_call_overwrite_after(call, pad_any(out, call, &inner), inner.in));
 	}
 	TT_TRY(view(out, call, &shape, &padded));
-	return place(out, call, request, &shape);
+	return pad_place(out, call, request, &shape);
 }
 
 /* ---- dimensions in front of the last three ------------------------------------------------------------------------ */
@@ -553,4 +538,4 @@ static const struct tt_op ops[] = {
 		"input_tensor: Tensor, output_padded_shape: sizes, input_tensor_start: sizes, " TAIL)},
 };
 
-const struct tt_op_family tt_family_pad = {"pad", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_pad = {"movement", ops, TT_COUNT(ops)};

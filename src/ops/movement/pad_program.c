@@ -16,18 +16,8 @@
 #include <inttypes.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/pad.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(SHAPE, "output_logical_shape")                                                           \
@@ -395,8 +385,7 @@ tt_status tt_pad_launch(struct tt_tensor **out, struct tt_call *call,
 		[MEMORY] = ttnn_v_memory(args->memory), [MULTICORE] = ttnn_v_bool(args->multicore),
 		[CORES] = ttnn_v_core_set(args->cores),
 	};
-	struct tt_program_args program = {
-		.prog = &prog, .attrs = attrs, .inputs = inputs, .input_count = TT_COUNT(inputs)};
 
-	return tt_call_program(out, call, &program);
+	return TT_LAUNCH(out, call, &prog, .attrs = attrs, .inputs = inputs,
+			 .input_count = TT_COUNT(inputs));
 }

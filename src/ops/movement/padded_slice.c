@@ -4,17 +4,8 @@
  * ends before the last channel is followed by more of the row instead of zeros, where a shard has room.
  */
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(START, "padded_slice_start")                                                             \
@@ -51,7 +42,6 @@ static tt_status padded_slice_infer(struct tt_launch *launch)
 	struct ttnn_shape shape =
 		rows_shape(launch->attrs[START].shape, launch->attrs[END].shape, memory);
 
-	launch->output_count = 1;
 	if (!tt_infer_given(launch, 0))
 		return tt_spec_simple(&launch->specs[0], &shape,
 				      dtype == TTNN_BFLOAT8_B ? TTNN_BFLOAT16 : dtype,
@@ -115,7 +105,7 @@ static uint32_t cores_across(const struct ttnn_memory_config *memory)
 								  : box.end.y - box.start.y + 1;
 }
 
-static tt_status rows_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status padded_slice_rows_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct tt_tensor *in = launch->inputs[0];
 	struct tt_tensor *out = launch->outputs[0];
@@ -169,7 +159,7 @@ static tt_status tiles_memory(struct tt_plan *plan, const struct tt_launch *laun
 
 const struct tt_factory tt_padded_slice_factories[FACTORIES] = {
 	[ROWS] = TT_FACTORY_ROW("ttnn::experimental::prim::PaddedSliceRMProgramFactory",
-				rows_memory),
+				padded_slice_rows_memory),
 	[TILES] = TT_FACTORY_ROW("ttnn::experimental::prim::PaddedSliceTileProgramFactory",
 				 tiles_memory),
 };
@@ -354,7 +344,7 @@ static tt_status padded_slice_expand(struct tt_call *call)
 /* ---- golden --------------------------------------------------------------------------------------------------- */
 
 /* The image keeps its shape where it is only moved. */
-static tt_status golden(struct tt_golden *golden)
+static tt_status padded_slice_golden(struct tt_golden *golden)
 {
 	const struct ttnn_memory_config *memory = tt_call_memory(&golden->call, "memory_config");
 	struct tt_tensor *tensor = tt_call_tensor(&golden->call, "input_tensor");
@@ -389,18 +379,15 @@ static tt_status golden(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
-static const struct tt_prog *const programs[] = {&prog, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.padded_slice",
-	 .family = "padded_slice",
 	 .doc = "A part of images as rows in shards, with zeros behind the channels.",
 	 .sigs = {"input_tensor: Tensor, padded_slice_start: ints, padded_slice_end: ints, "
 		  "padded_slice_step: ints? = None, *, memory_config: MemoryConfig, "
 		  "output_tensor: Tensor? = None, pad_value: float? = None"},
 	 .expand = padded_slice_expand,
-	 .golden = golden,
-	 .pcc = 0.999,
-	 .programs = programs},
+	 .golden = padded_slice_golden,
+	 TT_PROGRAMS(&prog)},
 };
 
 const struct tt_op_family tt_family_padded_slice = {"padded_slice", ops, TT_COUNT(ops)};

@@ -18,19 +18,9 @@
 
 #include <inttypes.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
-#include "ops/movement/movement.h"
 #include "ops/movement/shard_derive.h"
 #include "ops/movement/shard_ops.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /* ---- the program --------------------------------------------------------------------------------------- */
 
@@ -90,7 +80,6 @@ static tt_status permute_infer(struct tt_launch *launch)
 				      .layout = in->layout,
 				      .memory = *launch->attrs[MEMORY].memory};
 
-	launch->output_count = 1;
 	for (uint32_t d = 0; d < rank_of(launch); d++)
 		args.shape.dim[d] = in->shape.dim[dim_at(launch, d)];
 	if (args.memory.created_with_nd_shard && args.memory.has_nd_shard)
@@ -628,4 +617,4 @@ static const struct tt_op ops[] = {
 		     "input_tensor: Tensor, dims: ints, pad_value: float = 0.0")},
 };
 
-const struct tt_op_family tt_family_permute = {"permute", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_permute = {"movement", ops, TT_COUNT(ops)};

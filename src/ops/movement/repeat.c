@@ -7,15 +7,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
 #include "ops/eltwise/eltwise.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/shard_ops.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* A call of repeat, and who shall do it. */
 enum implementation { AUTO, NATIVE, CODEGEN };
@@ -242,8 +237,8 @@ static bool is_placed(const struct ttnn_memory_config *a, const struct ttnn_memo
 }
 
 /* What plan says is done first: out of shards, out of tiles. */
-static tt_status prepare(struct tt_tensor **working, struct tt_call *call,
-			 const struct tt_repeat_plan *plan)
+static tt_status repeat_prepare(struct tt_tensor **working, struct tt_call *call,
+				const struct tt_repeat_plan *plan)
 {
 	static const struct ttnn_memory_config dram;
 	struct tt_tensor *next;
@@ -262,9 +257,9 @@ static tt_status prepare(struct tt_tensor **working, struct tt_call *call,
 }
 
 /* Back under the shape, into tiles, to the memory. */
-static tt_status finish(struct tt_tensor **working, struct tt_call *call,
-			const struct ttnn_tensor_spec *in, const struct ttnn_shape *shape,
-			const struct ttnn_memory_config *memory)
+static tt_status repeat_finish(struct tt_tensor **working, struct tt_call *call,
+			       const struct ttnn_tensor_spec *in, const struct ttnn_shape *shape,
+			       const struct ttnn_memory_config *memory)
 {
 	struct ttnn_arg tiles[] = {{"tensor", ttnn_v_none()},
 				   {"layout", ttnn_v_layout(TTNN_TILE)},
@@ -300,7 +295,7 @@ static tt_status by_pages(struct tt_tensor **out, struct tt_call *call,
 	tt_status status;
 
 	tt_repeat_plan(&plan, in, repeats, &request->memory);
-	TT_TRY(prepare(&working, call, &plan));
+	TT_TRY(repeat_prepare(&working, call, &plan));
 	for (uint32_t i = 0; i < plan.count; i++) {
 		bool last = i + 1 == plan.count;
 		struct tt_repeat_step step = {.in = working,
@@ -312,7 +307,7 @@ static tt_status by_pages(struct tt_tensor **out, struct tt_call *call,
 		status = one_step(&next, call, &step);
 		TT_TRY(tt_call_replace(&working, call, status, &next));
 	}
-	TT_TRY(finish(&working, call, &spec, &shape, &request->memory));
+	TT_TRY(repeat_finish(&working, call, &spec, &shape, &request->memory));
 	return tt_call_into(out, call, request->out, working);
 }
 
@@ -514,7 +509,6 @@ static tt_status by_steps(struct tt_tensor **out, struct tt_call *call,
 	struct tt_tensor *working;
 	struct ttnn_shape shape;
 	bool none = false, once = true;
-	tt_status status;
 
 	TT_TRY(match_ranks(&working, &repeats, call, request));
 	shape = repeated(&working->spec.shape, &repeats);
@@ -523,17 +517,16 @@ static tt_status by_steps(struct tt_tensor **out, struct tt_call *call,
 		once = once && repeats.times[d] == 1;
 	}
 	if (none) {
-		status = no_elements(out, call, request, &shape);
-		tt_call_drop(call, working);
-		return status;
+		return tt_call_drop_after(call, no_elements(out, call, request, &shape), working);
 	}
 	if (!shape.rank || once) {
-		status = shape.rank ? just_once(out, call, request, working)
-				    : tt_fail_cond(TTNN_INVALID,
-						   "working_tensor.logical_shape().rank() > 0",
-						   "repeat does not support rank 0 tensors");
-		tt_call_drop(call, working);
-		return status;
+		return tt_call_drop_after(
+			call,
+			shape.rank ? just_once(out, call, request, working)
+				   : tt_fail_cond(TTNN_INVALID,
+						  "working_tensor.logical_shape().rank() > 0",
+						  "repeat does not support rank 0 tensors"),
+			working);
 	}
 	TT_TRY(steps_apart(&working, call, request, &repeats));
 	return tt_call_into(out, call, request->out, working);
@@ -710,4 +703,4 @@ static const struct tt_op ops[] = {
 		"implementation: str = auto, optional_output_tensor: Tensor? = None")},
 };
 
-const struct tt_op_family tt_family_repeat = {"repeat", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_repeat = {"movement", ops, TT_COUNT(ops)};

@@ -8,18 +8,10 @@
  */
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/permute.h"
 #include "ops/movement/shard_ops.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* ---- the program -------------------------------------------------------------------------------------------- */
 
@@ -227,8 +219,7 @@ static tt_status join_copies(struct tt_tensor **out, struct tt_call *call, struc
 
 	batches->count = 0;
 	batches->items = tt_arena_calloc(call->arena, count, sizeof(*batches->items));
-	if (!batches->items)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(batches->items);
 	for (uint32_t i = 0; i < TOGETHER; i++)
 		copies[i] = ttnn_v_tensor(in);
 	for (uint32_t i = 0; i < count; i++) {
@@ -275,14 +266,11 @@ static tt_status to_rows(struct tt_tensor **out, struct tt_call *call, struct tt
 {
 	enum ttnn_dtype dtype = in->spec.dtype;
 	struct tt_tensor *wide;
-	tt_status status;
 
 	if (dtype != TTNN_BFLOAT8_B && dtype != TTNN_BFLOAT4_B && dtype != TTNN_UINT8)
 		return in_layout(out, call, in, TTNN_ROW_MAJOR);
 	TT_TRY(cast(&wide, call, in, TTNN_BFLOAT16, memory));
-	status = in_layout(out, call, wide, TTNN_ROW_MAJOR);
-	tt_call_overwrite(call, wide);
-	return status;
+	return tt_call_overwrite_after(call, in_layout(out, call, wide, TTNN_ROW_MAJOR), wide);
 }
 
 /* A new dimension behind the repeated one, joined copies along it, and both folded together. */
@@ -470,4 +458,4 @@ static const struct tt_op ops[] = {
 		"None")},
 };
 
-const struct tt_op_family tt_family_repeat_interleave = {"repeat_interleave", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_repeat_interleave = {"movement", ops, TT_COUNT(ops)};

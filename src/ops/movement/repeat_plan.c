@@ -1,12 +1,7 @@
 /* repeat_plan.c: shards of repeated tensors, and which of them the usual program takes. */
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/repeat.h"
 #include "ops/movement/shard_derive.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* Whether exactly one dimension is repeated. */
 bool tt_repeat_single(uint32_t *dim, const struct tt_repeats *repeats)

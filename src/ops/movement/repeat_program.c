@@ -11,16 +11,8 @@
 #include <inttypes.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/repeat.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* ---- running ------------------------------------------------------------------------------------------------ */
 
@@ -88,7 +80,6 @@ static tt_status repeat_infer(struct tt_launch *launch)
 	struct ttnn_memory_config memory = *launch->attrs[MEMORY].memory;
 	struct ttnn_shape shape = in->shape;
 
-	launch->output_count = 1;
 	if (launch->inputs[1]) {
 		launch->specs[0] = launch->inputs[1]->spec;
 		return TTNN_OK;
@@ -182,14 +173,10 @@ static tt_status launch_prog(struct tt_tensor **out, struct tt_call *call,
 			     const struct ttnn_value *attrs)
 {
 	struct tt_tensor *inputs[] = {step->in, step->out};
-	struct tt_program_args program = {.prog = which,
-					  .attrs = attrs,
-					  .inputs = inputs,
-					  .input_count = TT_COUNT(inputs),
-					  .outputs = &step->out,
-					  .output_count = step->out ? 1 : 0};
 
-	return tt_call_program(out, call, &program);
+	return TT_LAUNCH(out, call, which, .attrs = attrs, .inputs = inputs,
+			 .input_count = TT_COUNT(inputs), .outputs = &step->out,
+			 .output_count = step->out ? 1 : 0);
 }
 
 /*
@@ -269,7 +256,6 @@ static tt_status page_infer(struct tt_launch *launch)
 				      .tile = in->tile,
 				      .memory = *launch->attrs[P_MEMORY].memory};
 
-	launch->output_count = 1;
 	if (launch->inputs[1]) {
 		launch->specs[0] = launch->inputs[1]->spec;
 		return TTNN_OK;
@@ -327,8 +313,8 @@ static uint64_t core_limit(const struct tt_launch *launch, uint64_t pages)
 }
 
 /* Units over the whole grid, or over the first cores of it where a limit was worked out. */
-static tt_status split(const ttnn_core_set **out, const struct tt_launch *launch, uint64_t units,
-		       uint64_t limit)
+static tt_status repeat_split_work(const ttnn_core_set **out, const struct tt_launch *launch,
+				   uint64_t units, uint64_t limit)
 {
 	struct ttnn_core grid = tt_grid_size(launch->grid);
 	const ttnn_core_set *some;
@@ -381,7 +367,7 @@ static tt_status page_memory(struct tt_plan *plan, const struct tt_launch *launc
 		page = tt_tile_bytes_of(in->dtype);
 		pages = 1;
 	}
-	TT_TRY(split(&cores, launch, written, limit));
+	TT_TRY(repeat_split_work(&cores, launch, written, limit));
 	return TT_PLAN(plan, cores, TT_CB_ROW(0, "cb_out", .pages = pages, .page = page));
 }
 

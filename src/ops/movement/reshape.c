@@ -4,20 +4,11 @@
  */
 #include <inttypes.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/reshape_program.h"
 #include "ops/movement/shard_ops.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
 #include "tensor/sharding.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /* Everything a reshape depends on. */
 struct reshape {
@@ -306,9 +297,8 @@ static tt_status move_blocks(struct tt_tensor **out, struct tt_call *call, struc
 	TT_TRY(tt_reshape_view_launch(&moved, call, wide, &view));
 	if (has_tile_padding(&shape))
 		TT_TRY(fill_padding(&moved, call, args));
-	status = tt_call_cast(&narrow, call, moved, args->in->spec.dtype);
-	tt_call_overwrite(call, moved);
-	TT_TRY(status);
+	TT_TRY(tt_call_overwrite_after(
+		call, tt_call_cast(&narrow, call, moved, args->in->spec.dtype), moved));
 	*out = narrow;
 	if (!sharded)
 		return TTNN_OK;
@@ -803,4 +793,4 @@ static const struct tt_op ops[] = {
 		"input_tensor: Tensor, shape: ints", "input_tensor: Tensor, shape: Shape")},
 };
 
-const struct tt_op_family tt_family_reshape = {"reshape", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_reshape = {"movement", ops, TT_COUNT(ops)};

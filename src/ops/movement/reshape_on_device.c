@@ -7,14 +7,8 @@
 #include <inttypes.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
 
 #define ATTRS(X)                                                                                   \
 	X(SHAPE, "logical_output_shape")                                                           \
@@ -22,7 +16,7 @@
 	X(MEMORY, "output_mem_config")
 TT_ATTRS(schema, "ReshapeOnDeviceParams", ATTRS);
 
-static tt_status reshape_infer(struct tt_launch *launch)
+static tt_status on_device_reshape_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 
@@ -50,7 +44,7 @@ static uint64_t landing_pad(const struct tt_launch *launch)
 }
 
 /* One factory for tiles, one for rows. Tiles need the same padded volume. */
-static tt_status reshape_choose(uint32_t *out, struct tt_launch *launch)
+static tt_status on_device_reshape_choose(uint32_t *out, struct tt_launch *launch)
 {
 	const struct tt_tensor *in = launch->inputs[0], *result = launch->outputs[0];
 
@@ -95,38 +89,30 @@ static const struct tt_factory factories[] = {
 };
 
 /* What was padding counts where it becomes part of a shape: it is 0 then. */
-static tt_status reshape_kernel(struct tt_launch *launch)
+static tt_status on_device_reshape_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0], *whole;
-	struct ttnn_spec_args args = {.shape = in->spec.padded, .dtype = TTNN_FLOAT32};
-	struct ttnn_tensor_spec spec;
+	struct ttnn_shape shape = in->spec.padded;
 	uint64_t was, is;
-	tt_status status;
 
 	TT_TRY(ttnn_shape_volume(&was, &in->spec.shape));
 	TT_TRY(ttnn_shape_volume(&is, &out->spec.shape));
 	if (was == is)
 		return tt_backend_get()->reshape(out, in);
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(&whole, &spec));
-	status = tt_backend_get()->fill(whole, 0, TT_FILL_ALL);
-	if (status == TTNN_OK)
-		status = tt_move_part(whole, in,
-				      &(struct tt_move_block){.extent = in->spec.shape.dim});
-	if (status == TTNN_OK)
-		status = tt_backend_get()->reshape(out, whole);
-	ttnn_tensor_unref(whole);
-	return status;
+	TT_TRY(tt_scratch_f32(&whole, &shape));
+	TT_TRY(tt_backend_get()->fill(whole, 0, TT_FILL_ALL));
+	TT_TRY(tt_move_part(whole, in, &(struct tt_move_block){.extent = in->spec.shape.dim}));
+	return tt_backend_get()->reshape(out, whole);
 }
 
 static const struct tt_prog program = {
 	.device_op = "ReshapeDeviceOperation",
 	.prim = "ttnn::prim::reshape_on_device",
 	.attrs = &schema,
-	.infer = reshape_infer,
+	.infer = on_device_reshape_infer,
 	TT_FACTORIES(factories),
-	.choose = reshape_choose,
-	TT_KERNEL(reshape_kernel),
+	.choose = on_device_reshape_choose,
+	TT_KERNEL(on_device_reshape_kernel),
 	.cost = tt_cost_move,
 };
 
@@ -165,9 +151,7 @@ static tt_status reshape_on_device_expand(struct tt_call *call)
 	TT_NEED(in->spec.padded.rank >= 4, "ShapeBase[] index out of range. 3 not in [-4, %u)",
 		in->spec.padded.rank);
 	if (in->spec.padded.dim[3] == shape.dim[3]) {
-		TT_TRY(tt_call_view(&out, call, in, &shape, &shape));
-		tt_call_return(call, out);
-		return TTNN_OK;
+		return tt_call_give(call, tt_call_view(&out, call, in, &shape, &shape), &out);
 	}
 	TT_TRY(tt_need_device(in));
 	return TT_LAUNCH_RETURN(
@@ -180,13 +164,11 @@ static tt_status reshape_on_device_expand(struct tt_call *call)
 static const struct tt_op ops[] = {
 	{
 		.name = "ttnn.reshape_on_device",
-		.family = "reshape_on_device",
 		.doc = "The same elements under a shape of four extents; one may be -1.",
 		.sigs = {"input_tensor: Tensor, W: int, Z: int, Y: int, X: int, *, memory_config: "
 			 "MemoryConfig? = None"},
 		.expand = reshape_on_device_expand,
 		.golden = tt_golden_reshape_on_device,
-		.pcc = 0.999,
 	},
 };
 

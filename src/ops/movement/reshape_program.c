@@ -12,18 +12,7 @@
 #include <inttypes.h>
 
 #include "backend/backend.h"
-#include "base/mem.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(SHAPE, "logical_output_shape")                                                           \
@@ -228,8 +217,7 @@ static tt_status reshape_choose(uint32_t *out, struct tt_launch *launch)
 	if (*out == ROWS)
 		return TTNN_OK;
 	work = launch->work = tt_arena_calloc(launch->arena, 1, sizeof(*work));
-	if (!work)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(work);
 	for (uint64_t i = 0; i < pages; i++) {
 		uint64_t found = page_pieces(i, &from, &to);
 

@@ -14,17 +14,8 @@
  */
 #include <inttypes.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/shard_ops.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X) X(MEMORY, "output_mem_config")
 TT_ATTRS(schema, "ReshardParams", ATTRS);
@@ -179,7 +170,6 @@ static tt_status reshard_infer(struct tt_launch *launch)
 {
 	struct tt_shard_want want = tt_shard_wanted(launch, &launch->attrs[MEMORY], NULL);
 
-	launch->output_count = 1;
 	return tt_shard_spec(&launch->specs[0], &want);
 }
 

@@ -6,21 +6,12 @@
  * cores. Not modelled: how rows pass from core to core.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/shard_ops.h"
 #include "ops/movement/slice.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* ---- the program for shards ------------------------------------------------------------------------------------ */
 
@@ -128,8 +119,8 @@ struct request {
 
 static tt_status roll(struct tt_tensor **out, struct tt_call *call, const struct request *request);
 
-static tt_status place(struct tt_tensor **tensor, struct tt_call *call,
-		       const struct request *request)
+static tt_status roll_place(struct tt_tensor **tensor, struct tt_call *call,
+			    const struct request *request)
 {
 	struct tt_tensor *moved = NULL;
 
@@ -183,7 +174,7 @@ static tt_status roll_interleaved(struct tt_tensor **out, struct tt_call *call,
 		if (request->shift[i])
 			status = cut_and_join(&now, call, request->dim[i], request->shift[i]);
 	if (status == TTNN_OK)
-		status = place(&now, call, request);
+		status = roll_place(&now, call, request);
 	*out = now;
 	if (status != TTNN_OK)
 		ttnn_tensor_unref(now);
@@ -258,17 +249,15 @@ static tt_status by_program(struct tt_tensor **out, struct tt_call *call,
 			[DIM] = ttnn_v_int(request->dim[i]),
 			[MEMORY] = ttnn_v_memory(&memory),
 		};
-		struct tt_program_args program = {
-			.prog = &prog, .attrs = attrs, .inputs = &now, .input_count = 1};
 
 		if (!request->shift[i])
 			continue;
-		status = tt_call_program(&next, call, &program);
+		status = TT_LAUNCH(&next, call, &prog, .attrs = attrs, TT_INPUTS(now));
 		tt_call_overwrite(call, now);
 		now = status == TTNN_OK ? next : NULL;
 	}
 	if (status == TTNN_OK)
-		status = place(&now, call, request);
+		status = roll_place(&now, call, request);
 	*out = now;
 	return status;
 }
@@ -397,10 +386,11 @@ static tt_status roll_flat(struct tt_tensor **out, struct tt_call *call, struct 
 		return status;
 	}
 	tt_call_overwrite(call, request->in);
-	status = tt_call_reshape(out, call,
-				 &(struct tt_reshape_args){.in = rolled, .shape = &shape});
-	tt_call_overwrite(call, rolled);
-	return status;
+	return tt_call_overwrite_after(
+		call,
+		tt_call_reshape(out, call,
+				&(struct tt_reshape_args){.in = rolled, .shape = &shape}),
+		rolled);
 }
 
 /* Without dimensions the tensor is rolled as one line. */
@@ -433,4 +423,4 @@ static const struct tt_op ops[] = {
 		     "input_tensor: Tensor, shifts: int" MEMORY_ARG)},
 };
 
-const struct tt_op_family tt_family_roll = {"roll", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_roll = {"movement", ops, TT_COUNT(ops)};

@@ -5,16 +5,9 @@
 #include <inttypes.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
 #include "ops/values.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
 
 #define ATTRS(X)                                                                                   \
 	X(WEIGHTS, "non_zero_weight_size")                                                         \
@@ -35,7 +28,6 @@ static tt_status wanted_spec(struct ttnn_tensor_spec *out, const struct tt_launc
 
 static tt_status remap_infer(struct tt_launch *launch)
 {
-	launch->output_count = 1;
 	return tt_infer_given(launch, 0) ? TTNN_OK : wanted_spec(&launch->specs[0], launch);
 }
 
@@ -185,7 +177,7 @@ static tt_status remap_expand(struct tt_call *call)
 }
 
 /* What the first chip keeps; others have others. */
-static tt_status golden(struct tt_golden *golden)
+static tt_status remap_golden(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in(golden, "routing_weights_tensor");
 	int64_t weights = tt_call_int(&golden->call, "non_zero_weight_size", 0);
@@ -203,18 +195,15 @@ static tt_status golden(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
-static const struct tt_prog *const programs[] = {&prog, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.moe_routing_remap",
-	 .family = "moe_routing_remap",
 	 .doc = "Of the weights of experts those that each chip of a row or column takes.",
 	 .sigs = {"routing_weights_tensor: Tensor, non_zero_weight_size: int, "
 		  "expert_parallel_size: int, cluster_axis: int, *, memory_config: MemoryConfig? "
 		  "= None, optional_output_tensor: Tensor? = None"},
 	 .expand = remap_expand,
-	 .golden = golden,
-	 .pcc = 0.999,
-	 .programs = programs},
+	 .golden = remap_golden,
+	 TT_PROGRAMS(&prog)},
 };
 
-const struct tt_op_family tt_family_routing_remap = {"routing_remap", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_routing_remap = {"moe_routing_remap", ops, TT_COUNT(ops)};

@@ -10,18 +10,10 @@
 #include <string.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/permute.h"
 #include "ops/movement/slice.h"
-#include "ops/usual.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
 
 enum { IN, INDEX, SOURCE, INPUTS };
 enum { ADD, MULTIPLY, AMIN, AMAX, NONE };
@@ -303,8 +295,8 @@ static tt_status transpose(struct tt_tensor **tensor, struct tt_call *call,
 }
 
 /* As rows, the dimension last, of four dimensions at least. *tensor is a reference of the caller's. */
-static tt_status prepare(struct tt_tensor **tensor, struct tt_call *call,
-			 const struct request *request)
+static tt_status scatter_prepare(struct tt_tensor **tensor, struct tt_call *call,
+				 const struct request *request)
 {
 	struct tt_tensor *next = NULL;
 
@@ -360,8 +352,6 @@ static tt_status scatter(struct tt_tensor **out, struct tt_call *call,
 		[REDUCTION] = tt_value_enum(&reduction_enum, reduction),
 		[CORES] = cores ? ttnn_v_core_set(cores) : ttnn_v_none(),
 	};
-	struct tt_program_args program = {
-		.prog = &prog, .attrs = attrs, .inputs = inputs, .input_count = INPUTS};
 
 	for (size_t i = IN; i < INPUTS; i++) {
 		tt_status status;
@@ -370,11 +360,12 @@ static tt_status scatter(struct tt_tensor **out, struct tt_call *call,
 			TT_TRY(cut_source(&inputs[i], call, request));
 		else
 			inputs[i] = ttnn_tensor_ref(request->inputs[i]);
-		status = prepare(&inputs[i], call, request);
+		status = scatter_prepare(&inputs[i], call, request);
 		tt_call_own(call, inputs[i]);
 		TT_TRY(status);
 	}
-	TT_TRY(tt_call_program(out, call, &program));
+	TT_TRY(TT_LAUNCH(out, call, &prog, .attrs = attrs, .inputs = inputs,
+			 .input_count = INPUTS));
 	return bring_back(out, call, request);
 }
 
@@ -438,4 +429,4 @@ static const struct tt_op ops[] = {
 		     TENSORS CORES_ARG)},
 };
 
-const struct tt_op_family tt_family_scatter = {"scatter", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_scatter = {"movement", ops, TT_COUNT(ops)};

@@ -1,11 +1,6 @@
 #include "ops/movement/shard_derive.h"
 
-#include "device/device.h"
-#include "device/work_split.h"
 #include "ops/movement/movement.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* A shard in proportion to the shape; false where that is no whole number. */
 bool tt_shard_scale(struct ttnn_shard_spec *out, const struct ttnn_shard_spec *shard,

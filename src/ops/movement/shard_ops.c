@@ -9,23 +9,11 @@
  */
 #include <inttypes.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/copy.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/shard_ops.h"
 #include "ops/objects.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 tt_status tt_shard_refuse(const char *message)
 {
@@ -188,7 +176,6 @@ static tt_status i2s_infer(struct tt_launch *launch)
 	struct tt_shard_want want =
 		tt_shard_wanted(launch, &launch->attrs[I2S_MEMORY], &launch->attrs[I2S_DTYPE]);
 
-	launch->output_count = 1;
 	return tt_shard_spec(&launch->specs[0], &want);
 }
 
@@ -246,15 +233,9 @@ tt_status tt_shard_launch(struct tt_tensor **out, struct tt_call *call, const st
 			  const struct tt_shard_want *want, const struct ttnn_value *attrs)
 {
 	struct tt_tensor *inputs[] = {want->in, want->out};
-	struct tt_program_args args = {.prog = prog,
-				       .attrs = attrs,
-				       .inputs = inputs,
-				       .input_count = want->out ? 2 : 1,
-				       .outputs = &want->out,
-				       .output_count = 1,
-				       .in_place = true};
 
-	return tt_call_program(out, call, &args);
+	return TT_LAUNCH(out, call, prog, .attrs = attrs, .inputs = inputs,
+			 .input_count = want->out ? 2 : 1, TT_OUTPUTS(want->out), .in_place = true);
 }
 
 static tt_status launch_i2s(struct tt_tensor **out, struct tt_call *call,
@@ -328,7 +309,6 @@ static tt_status s2i_infer(struct tt_launch *launch)
 				      .layout = in->layout,
 				      .memory = *want.memory};
 
-	launch->output_count = 1;
 	if (want.out || in->layout == TTNN_ROW_MAJOR)
 		return tt_shard_spec(&launch->specs[0], &want);
 	return tt_tensor_spec_padded(&launch->specs[0], &args, &in->padded);
@@ -705,4 +685,4 @@ static const struct tt_op ops[] = {
 		"Tensor? = None")},
 };
 
-const struct tt_op_family tt_family_shard = {"shard", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_shard = {"movement", ops, TT_COUNT(ops)};

@@ -5,20 +5,10 @@
  * slices that are no whole tiles, and a target of another width.
  */
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/generation.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/shard_ops.h"
 #include "ops/objects.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 static tt_status check_index(uint32_t index, uint32_t slices, const char *condition)
 {
@@ -109,7 +99,7 @@ static tt_status move_rows(const struct run *run)
 	X(I2S_DTYPE, "output_dtype")
 TT_ATTRS(i2s_schema, "InterleavedToShardedPartialParams", I2S_ATTRS);
 
-static tt_status i2s_infer(struct tt_launch *launch)
+static tt_status partial_i2s_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	const struct ttnn_memory_config *place = launch->attrs[I2S_MEMORY].memory;
@@ -122,13 +112,12 @@ static tt_status i2s_infer(struct tt_launch *launch)
 	shape.dim[2] = (uint32_t)(in->rows / (uint64_t)launch->attrs[I2S_SLICES].integer);
 	TT_TRY(ttnn_memory_config_sharded(&memory, place->layout, place->buffer,
 					  launch->attrs[I2S_SHARD].shard));
-	launch->output_count = 1;
 	return tt_spec_simple(&launch->specs[0], &shape,
 			      (enum ttnn_dtype)launch->attrs[I2S_DTYPE].integer, in->layout,
 			      &memory);
 }
 
-static tt_status i2s_validate(struct tt_launch *launch)
+static tt_status partial_i2s_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	uint32_t slices = (uint32_t)launch->attrs[I2S_SLICES].integer;
@@ -157,7 +146,7 @@ static tt_status i2s_validate(struct tt_launch *launch)
 /* Blackhole has a scratchpad beside, of so many slots. */
 #define SCRATCH_SLOTS 4
 
-static tt_status i2s_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status partial_i2s_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0];
 	uint64_t dram = tt_memory_alignment(launch->device, TTNN_DRAM);
@@ -190,9 +179,9 @@ static const struct tt_prog prog_i2s = {
 	.device_op = "InterleavedToShardedPartialDeviceOperation",
 	.prim = "ttnn::prim::interleaved_to_sharded_partial",
 	.attrs = &i2s_schema,
-	.infer = i2s_infer,
-	.validate = i2s_validate,
-	TT_FACTORY("ttnn::prim::InterleavedToShardedPartialProgramFactory", i2s_memory),
+	.infer = partial_i2s_infer,
+	.validate = partial_i2s_validate,
+	TT_FACTORY("ttnn::prim::InterleavedToShardedPartialProgramFactory", partial_i2s_memory),
 	TT_KERNEL(i2s_kernel),
 	.cost = tt_cost_convert,
 };
@@ -245,14 +234,13 @@ static tt_status expand_i2s(struct tt_call *call)
 TT_ATTRS(s2i_schema, "ShardedToInterleavedPartialParams", S2I_ATTRS);
 enum { INPUT, CACHE };
 
-static tt_status s2i_infer(struct tt_launch *launch)
+static tt_status partial_s2i_infer(struct tt_launch *launch)
 {
-	launch->output_count = 1;
 	launch->specs[0] = launch->inputs[CACHE]->spec;
 	return TTNN_OK;
 }
 
-static tt_status s2i_validate(struct tt_launch *launch)
+static tt_status partial_s2i_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[INPUT]->spec;
 	const struct ttnn_tensor_spec *cache = &launch->inputs[CACHE]->spec;
@@ -283,7 +271,7 @@ static tt_status s2i_validate(struct tt_launch *launch)
 }
 
 /* The cores that hold more than padding; of blocks all. */
-static tt_status s2i_cores(const ttnn_core_set **out, const struct ttnn_tensor_spec *in)
+static tt_status partial_s2i_cores(const ttnn_core_set **out, const struct ttnn_tensor_spec *in)
 {
 	const struct ttnn_shard_spec *shard = &in->memory.shard;
 	uint64_t count = in->memory.layout == TTNN_HEIGHT_SHARDED
@@ -296,13 +284,13 @@ static tt_status s2i_cores(const ttnn_core_set **out, const struct ttnn_tensor_s
 	return tt_cores_first(out, shard->grid, count, shard->orientation);
 }
 
-static tt_status s2i_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status partial_s2i_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[INPUT], *out = launch->outputs[0];
 	uint64_t tiles = tt_shard_tiles(&in->spec);
 	const ttnn_core_set *cores;
 
-	TT_TRY(s2i_cores(&cores, &in->spec));
+	TT_TRY(partial_s2i_cores(&cores, &in->spec));
 	return TT_PLAN(plan, cores,
 		       TT_CB_ROW(0, "src0", .pages = tiles,
 				 .page = tt_align_to(tt_tile_bytes_of(in->spec.dtype),
@@ -328,9 +316,9 @@ static const struct tt_prog prog_s2i = {
 	.device_op = "ShardedToInterleavedPartialDeviceOperation",
 	.prim = "ttnn::prim::sharded_to_interleaved_partial",
 	.attrs = &s2i_schema,
-	.infer = s2i_infer,
-	.validate = s2i_validate,
-	TT_FACTORY("ttnn::prim::ShardedToInterleavedPartialProgramFactory", s2i_memory),
+	.infer = partial_s2i_infer,
+	.validate = partial_s2i_validate,
+	TT_FACTORY("ttnn::prim::ShardedToInterleavedPartialProgramFactory", partial_s2i_memory),
 	TT_KERNEL(s2i_kernel),
 	.cost = tt_cost_convert,
 };
@@ -379,4 +367,4 @@ static const struct tt_op ops[] = {
 		"memory_config: MemoryConfig? = None, output_dtype: DataType? = None")},
 };
 
-const struct tt_op_family tt_family_shard_partial = {"shard_partial", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_shard_partial = {"movement", ops, TT_COUNT(ops)};

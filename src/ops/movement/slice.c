@@ -5,18 +5,10 @@
 #include "ops/movement/slice.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
-#include "ops/movement/movement.h"
 #include "ops/movement/shard_derive.h"
 #include "ops/movement/shard_ops.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* What is asked for, as given. */
 struct request {
@@ -195,12 +187,11 @@ static tt_status to_layout(struct tt_tensor **out, struct tt_call *call, struct 
 }
 
 /* The result in the memory and layout that it must have; the source stays the caller's. */
-static tt_status finish(struct tt_tensor **out, struct tt_call *call, const struct cut *cut,
-			struct tt_tensor *source)
+static tt_status slice_finish(struct tt_tensor **out, struct tt_call *call, const struct cut *cut,
+			      struct tt_tensor *source)
 {
 	struct ttnn_memory_config memory;
 	struct tt_tensor *moved, *result;
-	tt_status status;
 
 	if (!tt_tensor_device(source)) {
 		*out = ttnn_tensor_ref(source);
@@ -208,15 +199,15 @@ static tt_status finish(struct tt_tensor **out, struct tt_call *call, const stru
 	}
 	TT_TRY(slice_resolve(&memory, cut, source, NULL));
 	TT_TRY(to_memory(&moved, call, source, &memory, landing(cut->request, source)));
-	status = to_layout(&result, call, moved, cut->request->in->spec.layout, NULL);
-	tt_call_overwrite(call, moved);
-	TT_TRY(status);
+	TT_TRY(tt_call_overwrite_after(
+		call, to_layout(&result, call, moved, cut->request->in->spec.layout, NULL), moved));
 	return tt_call_into(out, call, cut->request->out, result);
 }
 
 /* ---- taking the part ------------------------------------------------------------------------------------------- */
 
-static tt_status take(struct tt_tensor **out, struct tt_call *call, const struct request *request);
+static tt_status slice_take(struct tt_tensor **out, struct tt_call *call,
+			    const struct request *request);
 
 static bool splits_width(const struct ttnn_memory_config *memory)
 {
@@ -280,7 +271,7 @@ static tt_status take_apart(struct tt_tensor **out, struct tt_call *call, const 
 	inner.out = NULL;
 	inner.asked = &l1;
 	if (status == TTNN_OK)
-		status = take(&part, call, &inner);
+		status = slice_take(&part, call, &inner);
 	if (status == TTNN_OK)
 		status = slice_resolve(
 			&memory, cut, part,
@@ -366,7 +357,6 @@ static tt_status take_part(struct tt_tensor **out, struct tt_call *call, const s
 				     .cores = cut->request->cores};
 	struct tt_tensor *part, *view, *filled;
 	bool empty;
-	tt_status status;
 
 	if (in->spec.layout == TTNN_TILE) {
 		ends.dim[ends.rank - 2] = in_tiles(ends.dim[ends.rank - 2], tile.height);
@@ -376,20 +366,18 @@ static tt_status take_part(struct tt_tensor **out, struct tt_call *call, const s
 	if (empty)
 		return take_nothing(out, call, cut, &actual);
 	TT_TRY(tt_slice_launch(&part, call, &args));
-	status = tt_call_view(&view, call, part, &actual, &padded);
-	tt_call_overwrite(call, part);
-	TT_TRY(status);
+	TT_TRY(tt_call_overwrite_after(call, tt_call_view(&view, call, part, &actual, &padded),
+				       part));
 	if (needs_fill(cut, &actual, &padded)) {
-		status = TT_CALL(&filled, call, "ttnn.fill_implicit_tile_padding",
-				 {"input_tensor", ttnn_v_tensor(view)},
-				 {"fill_value", *cut->request->pad_value});
-		tt_call_overwrite(call, view);
-		TT_TRY(status);
+		TT_TRY(tt_call_overwrite_after(call,
+					       TT_CALL(&filled, call,
+						       "ttnn.fill_implicit_tile_padding",
+						       {"input_tensor", ttnn_v_tensor(view)},
+						       {"fill_value", *cut->request->pad_value}),
+					       view));
 		view = filled;
 	}
-	status = finish(out, call, cut, view);
-	tt_call_drop(call, view);
-	return status;
+	return tt_call_drop_after(call, slice_finish(out, call, cut, view), view);
 }
 
 /* The whole tensor with steps of 1: nothing to cut. */
@@ -445,12 +433,12 @@ static void plan(struct cut *cut)
 }
 
 /* Everything that a slice by numbers does. */
-static tt_status take(struct tt_tensor **out, struct tt_call *call, const struct request *request)
+static tt_status slice_take(struct tt_tensor **out, struct tt_call *call,
+			    const struct request *request)
 {
 	struct ttnn_memory_config before;
 	struct cut cut = {.request = request};
 	struct tt_tensor *in;
-	tt_status status;
 
 	if (!request->in->spec.shape.rank) {
 		*out = ttnn_tensor_ref(request->in);
@@ -462,7 +450,7 @@ static tt_status take(struct tt_tensor **out, struct tt_call *call, const struct
 				      : request->in->spec.memory;
 	before = cut.memory;
 	if (is_whole(request))
-		return finish(out, call, &cut, request->in);
+		return slice_finish(out, call, &cut, request->in);
 	plan(&cut);
 	TT_TRY(fit_memory(&cut));
 	if (tt_tensor_device(request->in) &&
@@ -474,9 +462,7 @@ static tt_status take(struct tt_tensor **out, struct tt_call *call, const struct
 		   "input.dtype() != DataType::BFLOAT8_B",
 		   "Strided slice is not supported for BFLOAT8 tensors");
 	TT_TRY(to_layout(&in, call, request->in, TTNN_ROW_MAJOR, &before));
-	status = take_part(out, call, &cut, in);
-	tt_call_drop(call, in);
-	return status;
+	return tt_call_drop_after(call, take_part(out, call, &cut, in), in);
 }
 
 /* ---- the operation ----------------------------------------------------------------------------------------------- */
@@ -576,7 +562,7 @@ static tt_status slice_tensors(struct tt_tensor **out, struct tt_call *call,
 	TT_TRY(read_line(request->end, &request->ends, call, ends));
 	if (!tt_value_given(tt_call_arg(call, "slice_step")))
 		all_ones(request);
-	return take(out, call, request);
+	return slice_take(out, call, request);
 }
 
 /* Three signatures, with long and short names and with tensors. */
@@ -601,7 +587,7 @@ static tt_status expand_slice(struct tt_call *call)
 		TT_TRY(tt_call_ints(request.step, &request.steps, TTNN_MAX_RANK, call, steps));
 		if (!tt_value_given(tt_call_arg(call, steps)))
 			all_ones(&request);
-		TT_TRY(take(&out, call, &request));
+		TT_TRY(slice_take(&out, call, &request));
 	}
 	tt_call_return(call, out);
 	return TTNN_OK;
@@ -633,4 +619,4 @@ static const struct tt_op ops[] = {
 		"None, " TAIL "sub_core_grids: CoreRangeSet? = None")},
 };
 
-const struct tt_op_family tt_family_slice = {"slice", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_slice = {"movement", ops, TT_COUNT(ops)};

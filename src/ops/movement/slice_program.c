@@ -14,20 +14,9 @@
 #include <inttypes.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/shard_derive.h"
 #include "ops/movement/slice.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(START, "slice_start")                                                                    \
@@ -97,7 +86,6 @@ static tt_status slice_infer(struct tt_launch *launch)
 	struct ttnn_nd_shard_spec nd;
 	struct ttnn_shape shape;
 
-	launch->output_count = 1;
 	TT_TRY(output_shape(&shape, launch));
 	if (launch->attrs[INHERITS].boolean && memory.layout == TTNN_ND_SHARDED &&
 	    !memory.has_shard && memory.has_nd_shard && memory.nd_shard.shape.rank <= shape.rank) {
@@ -416,12 +404,7 @@ tt_status tt_slice_launch(struct tt_tensor **out, struct tt_call *call,
 		[CORES] = ttnn_v_core_set(args->cores),
 		[INHERITS] = ttnn_v_bool(args->inherits),
 	};
-	struct tt_program_args program = {.prog = &prog,
-					  .attrs = attrs,
-					  .inputs = inputs,
-					  .input_count = INPUTS,
-					  .outputs = &args->out,
-					  .output_count = args->out ? 1 : 0};
 
-	return tt_call_program(out, call, &program);
+	return TT_LAUNCH(out, call, &prog, .attrs = attrs, .inputs = inputs, .input_count = INPUTS,
+			 .outputs = &args->out, .output_count = args->out ? 1 : 0);
 }

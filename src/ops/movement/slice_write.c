@@ -7,18 +7,10 @@
  */
 
 #include "backend/backend.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/slice.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
 #include "tensor/text.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(START, "slice_start")                                                                    \
@@ -30,7 +22,6 @@ enum { ROWS_IN_SHARDS, TILES_IN_SHARDS, ROWS, FACTORIES };
 
 static tt_status slice_write_infer(struct tt_launch *launch)
 {
-	launch->output_count = 1;
 	launch->specs[0] = launch->inputs[OUTPUT]->spec;
 	return TTNN_OK;
 }
@@ -81,7 +72,7 @@ static tt_status slice_write_choose(uint32_t *out, struct tt_launch *launch)
 }
 
 /* Rows that begin at unaligned places need more room; strides need a second buffer. */
-static tt_status rows_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status slice_write_rows_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct tt_tensor *in = launch->inputs[INPUT], *out = launch->inputs[OUTPUT];
 	uint64_t row = tt_shape_last(&in->spec.padded, 1) * tt_element_bytes(in), together;
@@ -140,7 +131,7 @@ static const struct tt_factory factories[FACTORIES] = {
 				     "SliceWriteTiledShardedInputProgramFactory",
 			     .memory = tile_shards_memory},
 	[ROWS] = {.name = "ttnn::experimental::prim::SliceWriteRMInterleavedProgramFactory",
-		  .memory = rows_memory},
+		  .memory = slice_write_rows_memory},
 };
 
 /* Whether the input is the rows of the slice, one below the other. */
@@ -294,10 +285,11 @@ static tt_status to_rows(struct tt_tensor **tensor, struct tt_call *call)
 {
 	if ((*tensor)->spec.layout == TTNN_ROW_MAJOR)
 		return TTNN_OK;
-	TT_TRY(TT_CALL(tensor, call, "ttnn.to_layout", {"tensor", ttnn_v_tensor(*tensor)},
-		       {"layout", ttnn_v_layout(TTNN_ROW_MAJOR)}));
-	tt_call_own(call, *tensor);
-	return TTNN_OK;
+	return tt_call_owned(call,
+			     TT_CALL(tensor, call, "ttnn.to_layout",
+				     {"tensor", ttnn_v_tensor(*tensor)},
+				     {"layout", ttnn_v_layout(TTNN_ROW_MAJOR)}),
+			     tensor);
 }
 
 /* Tiles become rows on both sides, and the result is copied back into the given tensor. */
@@ -342,4 +334,4 @@ static const struct tt_op ops[] = {
 		     "sizes")},
 };
 
-const struct tt_op_family tt_family_slice_write = {"slice_write", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_slice_write = {"movement", ops, TT_COUNT(ops)};

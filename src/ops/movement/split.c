@@ -7,20 +7,12 @@
  */
 #include <inttypes.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/permute.h"
 #include "ops/movement/shard_derive.h"
 #include "ops/movement/shard_ops.h"
 #include "ops/movement/slice.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* ---- the program -------------------------------------------------------------------------------------------- */
 
@@ -233,8 +225,8 @@ static bool program_serves(const struct request *request)
 }
 
 /* Always along the last of four dimensions. */
-static tt_status launch(struct tt_tensor **out, struct tt_call *call, const struct request *request,
-			struct tt_tensor *in)
+static tt_status split_launch(struct tt_tensor **out, struct tt_call *call,
+			      const struct request *request, struct tt_tensor *in)
 {
 	struct ttnn_value attrs[schema_count] = {
 		[PARTS] = ttnn_v_int((int64_t)request->count),
@@ -258,12 +250,12 @@ static tt_status launch_folded(struct tt_tensor **out, struct tt_call *call,
 	tt_status status = TTNN_OK;
 
 	if (request->count != 2 || shape.dim[0] <= 1)
-		return launch(out, call, request, in);
+		return split_launch(out, call, request, in);
 	folded.dim[1] = folded_padded.dim[1] = shape.dim[0] * shape.dim[1];
 	folded.dim[0] = folded_padded.dim[0] = 1;
 	TT_TRY(tt_call_view(&flat, call, in, &folded, &folded_padded));
 	tt_call_own(call, flat);
-	TT_TRY(launch(parts, call, request, flat));
+	TT_TRY(split_launch(parts, call, request, flat));
 	shape.dim[3] /= 2;
 	padded.dim[3] /= 2;
 	for (size_t i = 0; i < 2; i++) {
@@ -392,16 +384,14 @@ static tt_status sizes_arg(struct request *request, struct tt_call *call)
 		count = given->kind == TTNN_VALUE_LIST ? given->count : given->shape->rank;
 		TT_TRY(check_count(count));
 		sizes = tt_arena_calloc(call->arena, count + 1, sizeof(*sizes));
-		if (!sizes)
-			return tt_fail_nomem();
+		TT_NEED_MEMORY(sizes);
 		request->sizes = sizes;
 		return tt_call_ints(sizes, &request->count, count, call, "split_size");
 	}
 	count = tt_div_up(extent, (uint64_t)given->integer);
 	TT_TRY(check_count(count));
 	sizes = tt_arena_calloc(call->arena, count + 1, sizeof(*sizes));
-	if (!sizes)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(sizes);
 	for (uint64_t i = 0; i < count; i++)
 		sizes[i] = i + 1 < count ? given->integer
 					 : (int64_t)(extent - i * (uint64_t)given->integer);
@@ -471,4 +461,4 @@ static const struct tt_op ops[] = {
 	 .gives = "[Tensor]"},
 };
 
-const struct tt_op_family tt_family_split = {"split", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_split = {"movement", ops, TT_COUNT(ops)};

@@ -20,20 +20,9 @@
 #include <math.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/shard_ops.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /* ---- what both programs share ---------------------------------------------------------------------- */
 
@@ -181,7 +170,6 @@ static tt_status tz_infer(struct tt_launch *launch)
 				      .tile = *launch->attrs[TZ_TILE].tile,
 				      .memory = *memory};
 
-	launch->output_count = 1;
 	if (!tt_memory_config_is_sharded(memory) || !in_place(launch))
 		return ttnn_tensor_spec_make(&launch->specs[0], &args);
 	TT_TRY(ttnn_memory_config_sharded(&args.memory, in->memory.layout, memory->buffer,
@@ -590,7 +578,6 @@ static tt_status vp_infer(struct tt_launch *launch)
 				      .memory = *attrs[VP_MEMORY].memory};
 	uint64_t rows;
 
-	launch->output_count = 1;
 	if (pads_in_place(in, attrs)) {
 		TT_TRY(tt_shape_rows(&rows, padded));
 		shard.height = (uint32_t)rows;
@@ -966,4 +953,4 @@ static const struct tt_op ops[] = {
 		"None, use_multicore: bool = True, sub_core_grids: CoreRangeSet? = None")},
 };
 
-const struct tt_op_family tt_family_tilize = {"tilize", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_tilize = {"movement", ops, TT_COUNT(ops)};

@@ -1,14 +1,9 @@
 /* to_layout.c: between rows and tiles, whichever way. */
 #include <math.h>
 
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/pad.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /* What the call asks for. */
 struct request {
@@ -340,4 +335,4 @@ static const struct tt_op ops[] = {
 		"0.0")},
 };
 
-const struct tt_op_family tt_family_to_layout = {"to_layout", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_to_layout = {"movement", ops, TT_COUNT(ops)};

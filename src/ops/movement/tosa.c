@@ -3,13 +3,9 @@
  * rows for each of N batches. Upstream makes them of gather and of the program of scatter.
  */
 
-#include "device/devtensor.h"
 #include "golden/golden_movement.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/recipe.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
 
 /* The index for each of C values: [N, W, C]. */
 #define WIDE "e = expand~(unsqueeze~(index, -1), shape); "
@@ -19,7 +15,7 @@ struct extents {
 };
 
 /* The recipes of this file share their names. */
-static tt_status run(struct tt_call *call, const char *text, const struct extents *extents)
+static tt_status tosa_run(struct tt_call *call, const char *text, const struct extents *extents)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input");
 	const struct tt_recipe_name names[] = {
@@ -52,7 +48,7 @@ static tt_status expand_gather(struct tt_call *call)
 		   "Index tensor first dimension must be equal to input tensor first dimension");
 	wide = (struct extents){
 		{ttnn_v_int(in->dim[0]), ttnn_v_int(index->dim[1]), ttnn_v_int(in->dim[2])}};
-	return run(call, WIDE "return gather~(input, 1, e, memory_config=mem)", &wide);
+	return tosa_run(call, WIDE "return gather~(input, 1, e, memory_config=mem)", &wide);
 }
 
 /* Ranks as the specification has them; all three texts name the input's rank. */
@@ -110,16 +106,16 @@ static tt_status expand_scatter(struct tt_call *call)
 	wide = (struct extents){{ttnn_v_int(in->shape.dim[0]), ttnn_v_int(index->dim[1]),
 				 ttnn_v_int(in->shape.dim[2])}};
 	if (in->layout == TTNN_ROW_MAJOR)
-		return run(call,
-			   "x = transpose~(input, -2, -1); " IN_4D("x") INDEX ACROSS("e")
-				   IN_4D("e") "s = transpose~(src, -2, -1); " IN_4D("s") SCATTER
-			   "return z",
-			   &wide);
-	return run(call,
-		   "x = transpose~(input, -2, -1); " IN_ROWS("x") IN_4D("x") INDEX ACROSS("e")
-			   IN_ROWS("e") IN_4D("e") "s = transpose~(src, -2, -1); " IN_ROWS("s")
-				   IN_4D("s") SCATTER "z = to_layout~(z, layout); return z",
-		   &wide);
+		return tosa_run(call,
+				"x = transpose~(input, -2, -1); " IN_4D("x") INDEX ACROSS("e")
+					IN_4D("e") "s = transpose~(src, -2, -1); " IN_4D("s")
+						SCATTER "return z",
+				&wide);
+	return tosa_run(call,
+			"x = transpose~(input, -2, -1); " IN_ROWS("x") IN_4D("x") INDEX ACROSS("e")
+				IN_ROWS("e") IN_4D("e") "s = transpose~(src, -2, -1); " IN_ROWS("s")
+					IN_4D("s") SCATTER "z = to_layout~(z, layout); return z",
+			&wide);
 }
 
 #define MC ", *, memory_config: MemoryConfig? = None"
@@ -132,4 +128,4 @@ static const struct tt_op ops[] = {
 		     "input: Tensor, index: Tensor, src: Tensor" MC)},
 };
 
-const struct tt_op_family tt_family_tosa = {"tosa", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_tosa = {"movement", ops, TT_COUNT(ops)};

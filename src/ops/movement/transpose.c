@@ -14,21 +14,11 @@
  * Not modelled: which face of a tile goes where.
  */
 
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/permute.h"
 #include "ops/movement/shard_derive.h"
 #include "ops/movement/shard_ops.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(DIM, "dim")                                                                              \
@@ -153,7 +143,6 @@ static tt_status transpose_infer(struct tt_launch *launch)
 
 	exchange(&args.shape, swap_of(launch));
 	TT_TRY(output_memory(&args.memory, launch));
-	launch->output_count = 1;
 	return tt_tensor_spec_padded(&launch->specs[0], &args, &padded);
 }
 
@@ -585,9 +574,7 @@ static tt_status transpose_expand(struct tt_call *call)
 	if (tt_permute_needs_detour(args.in))
 		TT_TRY(detour(&args, &memory, call));
 	if (rank > 4) {
-		TT_TRY(transpose_nd(&out, call, &args));
-		tt_call_return(call, out);
-		return TTNN_OK;
+		return tt_call_give(call, transpose_nd(&out, call, &args), &out);
 	}
 	if (rank < 4) {
 		TT_TRY(tt_call_to_4d(&args.in, call, args.in));
@@ -621,4 +608,4 @@ static const struct tt_op ops[] = {
 		"input_tensor: Tensor, dim1: int, dim2: int, pad_value: float = 0.0")},
 };
 
-const struct tt_op_family tt_family_transpose = {"transpose", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_transpose = {"movement", ops, TT_COUNT(ops)};

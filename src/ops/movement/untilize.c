@@ -17,20 +17,9 @@
 
 #include <inttypes.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/untilize_codegen.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 enum ttnn_dtype tt_untilized_dtype(enum ttnn_dtype dtype)
 {
@@ -557,4 +546,4 @@ static const struct tt_op ops[] = {
 		"= True, sub_core_grids: CoreRangeSet? = None")},
 };
 
-const struct tt_op_family tt_family_untilize = {"untilize", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_untilize = {"movement", ops, TT_COUNT(ops)};

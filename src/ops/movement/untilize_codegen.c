@@ -8,18 +8,9 @@
  * generates.
  */
 #include "ops/movement/untilize_codegen.h"
-#include "ops/cost.h"
 
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/untilize.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X) X(MEMORY, "output_mem_config")
 TT_ATTRS(schema, "UntilizeCodegenOperationAttributes", ATTRS);
@@ -133,7 +124,6 @@ bool tt_untilize_codegen_can(const struct tt_tensor *in, const struct ttnn_memor
 
 static tt_status untilize_codegen_infer(struct tt_launch *launch)
 {
-	launch->output_count = 1;
 	return output_spec(&launch->specs[0], &launch->inputs[0]->spec,
 			   launch->attrs[MEMORY].memory);
 }

@@ -14,21 +14,9 @@
  */
 #include <inttypes.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_movement.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/untilize.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(END, "output_tensor_end")                                                                \
@@ -123,7 +111,6 @@ static tt_status unpad_infer(struct tt_launch *launch)
 	bool from_shards = tt_memory_config_is_sharded(&in->memory);
 	struct ttnn_shard_spec shard = from_shards ? in->memory.shard : to->shard;
 
-	launch->output_count = 1;
 	if (tt_memory_config_is_sharded(to) &&
 	    (from_shards ? in->memory.has_shard && in->memory.layout == to->layout
 			 : to->has_shard)) {
@@ -557,4 +544,4 @@ static const struct tt_op ops[] = {
 		"None, use_multicore: bool = True, sub_core_grids: CoreRangeSet? = None")},
 };
 
-const struct tt_op_family tt_family_untilize_unpad = {"untilize_unpad", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_untilize_unpad = {"movement", ops, TT_COUNT(ops)};

@@ -3,15 +3,9 @@
  * RunningStatistics of ttnn 0.81, each with its one factory. Not modelled: the order of sums on the chip.
  */
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_norm.h"
 #include "ops/compute.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
 
 static const struct tt_compute_usual usual = {.fidelity = TT_HIFI3, .fp32 = true, .l1_acc = true};
 
@@ -153,7 +147,7 @@ static tt_status run_rows(struct tt_plan *plan, const struct tt_launch *launch)
 }
 
 /* old += momentum × (new - old), for each that is given. */
-static tt_status run_kernel(struct tt_launch *launch)
+static tt_status batch_norm_run_kernel(struct tt_launch *launch)
 {
 	size_t next = 1;
 
@@ -181,7 +175,7 @@ static const struct tt_prog run_program = {
 	TT_FACTORY(
 		"ttnn::operations::normalization::RunningStatistics::RunningStatisticsProgramFactory",
 		run_rows),
-	TT_KERNEL(run_kernel),
+	TT_KERNEL(batch_norm_run_kernel),
 	.emits = 1,
 };
 
@@ -309,10 +303,8 @@ static tt_status batch_norm_expand(struct tt_call *call)
 	return training ? run_along(call, inputs, &attrs[MEMORY]) : TTNN_OK;
 }
 
-static const struct tt_prog *const programs[] = {&program, &run_program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.batch_norm",
-	 .family = "batch_norm",
 	 .doc = "Each channel with its mean taken off and divided by its deviation.",
 	 .sigs = {"input: Tensor, *, running_mean: Tensor? = None, running_var: Tensor? = None, "
 		  "training: bool = False, eps: float = 1e-05, momentum: float = 0.1, weight: "
@@ -320,8 +312,7 @@ static const struct tt_op ops[] = {
 		  "MemoryConfig? = None, compute_kernel_config: ComputeConfig? = None"},
 	 .expand = batch_norm_expand,
 	 .golden = tt_golden_batch_norm,
-	 .pcc = 0.999,
-	 .programs = programs},
+	 TT_PROGRAMS(&program, &run_program)},
 };
 
 const struct tt_op_family tt_family_batch_norm = {"batch_norm", ops, TT_COUNT(ops)};

@@ -11,19 +11,9 @@
 #include <string.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_norm.h"
 #include "ops/compute.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /* What stands in the program config. */
 enum { LAYOUT, GRID, BLOCKS, SETTINGS };
@@ -516,8 +506,8 @@ static const struct tt_prog program = {
 /* ---- the operation --------------------------------------------------------------------------------------------- */
 
 /* Refusals of ttnn::group_norm itself, before it launches anything. */
-static tt_status check(const struct tt_call *call, const struct ttnn_tensor_spec *in,
-		       int64_t groups)
+static tt_status group_norm_check(const struct tt_call *call, const struct ttnn_tensor_spec *in,
+				  int64_t groups)
 {
 	bool in_place = tt_call_bool(call, "inplace", true);
 	const struct ttnn_value *layout = tt_call_arg(call, "output_layout");
@@ -656,7 +646,7 @@ static tt_status group_norm_expand(struct tt_call *call)
 	struct ttnn_core grid;
 	uint64_t volume;
 
-	TT_TRY(check(call, &in->spec, groups));
+	TT_TRY(group_norm_check(call, &in->spec, groups));
 	TT_TRY(ttnn_shape_volume(&volume, &in->spec.shape));
 	if (volume == 0)
 		return give_clone(call, in, tt_call_arg(call, "memory_config"));
@@ -700,10 +690,8 @@ static tt_status group_norm_expand(struct tt_call *call)
 				.in_place = output != NULL);
 }
 
-static const struct tt_prog *const programs[] = {&program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.group_norm",
-	 .family = "group_norm",
 	 .doc = "Groups of channels of each image with mean and deviation taken off.",
 	 .sigs = {"input_tensor: Tensor, *, num_groups: int, epsilon: float = 1e-12, input_mask: "
 		  "Tensor? = None, weight: Tensor? = None, bias: Tensor? = None, memory_config: "
@@ -713,8 +701,7 @@ static const struct tt_op ops[] = {
 		  "None, use_welford: bool = False, -reciprocals: Tensor? = None"},
 	 .expand = group_norm_expand,
 	 .golden = tt_golden_group_norm,
-	 .pcc = 0.999,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 };
 
 const struct tt_op_family tt_family_group_norm = {"group_norm", ops, TT_COUNT(ops)};

@@ -8,9 +8,7 @@
 
 #include "base/mem.h"
 #include "base/status.h"
-#include "device/work_split.h"
 #include "ops/movement/movement.h"
-#include "tensor/tile.h"
 
 /* How many tiles a group can touch, wherever in all channels it lies. */
 static uint32_t most_tiles(const struct ttnn_group_mask *mask, uint32_t size)
@@ -27,7 +25,7 @@ static uint32_t most_tiles(const struct ttnn_group_mask *mask, uint32_t size)
 }
 
 /* Sizes that upstream's Python helper assumes, and bounds against overflow. */
-static tt_status check(const struct ttnn_group_mask *mask)
+static tt_status group_norm_check(const struct ttnn_group_mask *mask)
 {
 	TT_NEED(mask->channels && mask->groups && mask->cores && mask->groups <= mask->channels &&
 			mask->tile_height && mask->tile_width && mask->channels <= 1 << 24 &&
@@ -49,7 +47,8 @@ static tt_status check(const struct ttnn_group_mask *mask)
  * For each group a row of tiles: ones where its channels are, counted from the tile in which they
  * begin. With last_rows a second set follows for the last tile of an image.
  */
-static void fill(float *to, const struct ttnn_group_mask *mask, uint32_t size, uint64_t width)
+static void group_norm_fill(float *to, const struct ttnn_group_mask *mask, uint32_t size,
+			    uint64_t width)
 {
 	uint32_t per_core = mask->groups / mask->cores;
 	uint32_t sets = mask->last_rows ? 2 : 1;
@@ -77,7 +76,7 @@ enum ttnn_status ttnn_group_mask_new(ttnn_tensor **out, const struct ttnn_group_
 	tt_status status;
 	float *data;
 
-	TT_TRY(check(mask));
+	TT_TRY(group_norm_check(mask));
 	size = mask->channels / mask->groups;
 	tiles = most_tiles(mask, size);
 	args.shape = (struct ttnn_shape){4,
@@ -86,9 +85,8 @@ enum ttnn_status ttnn_group_mask_new(ttnn_tensor **out, const struct ttnn_group_
 	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
 	TT_TRY(ttnn_shape_volume(&volume, &args.shape));
 	data = tt_calloc((size_t)volume, sizeof(*data));
-	if (!data)
-		return tt_fail_nomem();
-	fill(data, mask, size, (uint64_t)tiles * mask->tile_width);
+	TT_NEED_MEMORY(data);
+	group_norm_fill(data, mask, size, (uint64_t)tiles * mask->tile_width);
 	status = ttnn_tensor_from_data(out, data, TTNN_FLOAT32, &spec, 0);
 	tt_free(data);
 	return status;

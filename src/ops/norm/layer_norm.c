@@ -8,18 +8,9 @@
  */
 #include "ops/norm/layer_norm.h"
 
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_norm.h"
 #include "ops/activation.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/objects.h"
-#include "ops/usual.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 static const struct tt_enum_row type_rows[] = {{TT_NORM_LAYER, "LAYERNORM"},
 					       {TT_NORM_RMS, "RMSNORM"}};
@@ -79,7 +70,6 @@ static tt_status layer_norm_infer(struct tt_launch *launch)
 	struct ttnn_spec_args args = tt_tensor_spec_args(&launch->inputs[TT_NORM_IN]->spec);
 	struct ttnn_memory_config own;
 
-	launch->output_count = 1;
 	if (tt_infer_given(launch, 0))
 		return TTNN_OK;
 	if (launch->attrs[TT_NORM_STAGE].integer == TT_NORM_BEFORE_GATHER)
@@ -434,14 +424,8 @@ tt_status tt_norm_launch(struct tt_tensor **out, struct tt_call *call,
 	attrs[TT_NORM_DTYPE] = args->dtype;
 	attrs[TT_NORM_ACTIVATION] =
 		tt_value_given(&args->activation) ? args->activation : ttnn_v_none();
-	return tt_call_program(out, call,
-			       &(struct tt_program_args){.prog = &program,
-							 .attrs = attrs,
-							 .inputs = args->inputs,
-							 .input_count = TT_NORM_INPUTS,
-							 .outputs = &output,
-							 .output_count = 1,
-							 .in_place = true});
+	return TT_LAUNCH(out, call, &program, .attrs = attrs, .inputs = args->inputs,
+			 .input_count = TT_NORM_INPUTS, TT_OUTPUTS(output), .in_place = true);
 }
 
 /* ---- operations --------------------------------------------------------------------------------------- */
@@ -455,9 +439,7 @@ static tt_status nothing(struct tt_call *call, struct tt_tensor *in)
 		{"memory_config", memory ? ttnn_v_memory(memory) : ttnn_v_none()}};
 	struct tt_tensor *out;
 
-	TT_TRY(tt_call_op(&out, call, "ttnn.clone", args, TT_COUNT(args)));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, tt_call_op(&out, call, "ttnn.clone", args, TT_COUNT(args)), &out);
 }
 
 /*
@@ -491,13 +473,10 @@ static tt_status layer_norm_expand(struct tt_call *call)
 		return nothing(call, in);
 	args.compute = tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
 	TT_TRY(tt_activation_of(&args.activation, call->arena, tt_call_arg(call, "activation")));
-	TT_TRY(tt_norm_launch(&out, call, &args));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, tt_norm_launch(&out, call, &args), &out);
 }
 
 static const bool is_layer = false, is_rms = true;
-static const struct tt_prog *const programs[] = {&program, NULL};
 
 #define SIG                                                                                         \
 	"input_tensor: Tensor, *, epsilon: float = 1e-12, weight: Tensor? = None, bias: Tensor? = " \
@@ -505,7 +484,6 @@ static const struct tt_prog *const programs[] = {&program, NULL};
 	"program_config: ProgramConfig? = None, compute_kernel_config: ComputeConfig? = None"
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.dit_rms_norm_unary_fused",
-	 .family = "norm",
 	 .doc = "Each row divided by the root of the mean of its squares, and a function of that.",
 	 .sigs = {"input_tensor: Tensor, epsilon: float = 1e-5, weight: Tensor? = None, "
 		  "bias: Tensor? = None, residual_input_tensor: Tensor? = None, *, "
@@ -514,27 +492,22 @@ static const struct tt_op ops[] = {
 		  "activation: str | UnaryWithParam ? = None"},
 	 .expand = layer_norm_expand,
 	 .golden = tt_golden_norm,
-	 .pcc = 0.999,
 	 .row = &is_rms,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 	{.name = "ttnn.layer_norm",
-	 .family = "norm",
 	 .doc = "Each row with its mean taken off and divided by its deviation.",
 	 .sigs = {SIG ", recip_tensor: Tensor? = None"},
 	 .expand = layer_norm_expand,
 	 .golden = tt_golden_norm,
-	 .pcc = 0.999,
 	 .row = &is_layer,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 	{.name = "ttnn.rms_norm",
-	 .family = "norm",
 	 .doc = "Each row divided by the root of the mean of its squares.",
 	 .sigs = {SIG},
 	 .expand = layer_norm_expand,
 	 .golden = tt_golden_norm,
-	 .pcc = 0.999,
 	 .row = &is_rms,
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 };
 
 const struct tt_op_family tt_family_norm = {"norm", ops, TT_COUNT(ops)};

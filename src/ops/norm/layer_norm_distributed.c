@@ -4,17 +4,10 @@
  * LayerNormPreAllGather and LayerNormPostAllGather of ttnn 0.81, one factory each. Not modelled: their forms on a grid
  * of two dimensions and with Welford's method.
  */
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_norm.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/norm/layer_norm.h"
 #include "ops/objects.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /* Whether an operation is the one that subtracts no mean. */
 static bool is_rms(const struct tt_call *call)
@@ -29,17 +22,6 @@ static uint64_t kinds_of(bool rms)
 
 /* ---- computing ----------------------------------------------------------------------------------- */
 
-/* A float32 tensor on the side, as long as the last dimension says. */
-static tt_status scratch(struct tt_tensor **out, const struct tt_tensor *like, uint32_t width)
-{
-	struct ttnn_spec_args args = {.shape = like->spec.shape, .dtype = TTNN_FLOAT32};
-	struct ttnn_tensor_spec spec;
-
-	args.shape.dim[args.shape.rank - 1] = width;
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	return ttnn_tensor_new(out, &spec);
-}
-
 /* The sum of each row of `in` (+ residual), squared first, times scale, into column `column` of the output. */
 static tt_status sum_into(const struct tt_norm_job *job, bool squared, uint32_t column,
 			  double scale)
@@ -49,33 +31,25 @@ static tt_status sum_into(const struct tt_norm_job *job, bool squared, uint32_t 
 	uint32_t rank = job->in->spec.shape.rank, extent[TTNN_MAX_RANK];
 	struct tt_tensor *values = NULL, *sums = NULL;
 	int64_t start[TTNN_MAX_RANK] = {0};
-	tt_status status = scratch(&values, job->in, tt_shape_last(&job->in->spec.shape, 1));
 
-	if (status == TTNN_OK)
-		status = scratch(&sums, job->in, 1);
-	if (status == TTNN_OK)
-		status = backend->map(&(struct tt_map_job){.out = values,
-							   .arity = job->residual ? 2 : 1,
-							   .in = {job->in, job->residual},
-							   .op = TT_BINARY_ADD,
-							   .post = &square,
-							   .post_count = squared});
-	if (status == TTNN_OK)
-		status = backend->reduce(&(struct tt_reduce_job){.out = sums,
-								 .in = values,
-								 .kind = TT_REDUCE_SUM,
-								 .dims = 1u << (rank - 1),
-								 .scale = scale});
+	TT_TRY(tt_scratch_f32(&values, &job->in->spec.shape));
+	TT_TRY(tt_scratch_width(&sums, &job->in->spec.shape, 1));
+	TT_TRY(backend->map(&(struct tt_map_job){.out = values,
+						 .arity = job->residual ? 2 : 1,
+						 .in = {job->in, job->residual},
+						 .op = TT_BINARY_ADD,
+						 .post = &square,
+						 .post_count = squared}));
+	TT_TRY(backend->reduce(&(struct tt_reduce_job){.out = sums,
+						       .in = values,
+						       .kind = TT_REDUCE_SUM,
+						       .dims = 1u << (rank - 1),
+						       .scale = scale}));
 	for (uint32_t d = 0; d < rank; d++)
 		extent[d] = d + 1 < rank ? job->in->spec.shape.dim[d] : 1;
 	start[rank - 1] = column;
-	if (status == TTNN_OK)
-		status =
-			tt_move_part(job->out, sums,
-				     &(struct tt_move_block){.extent = extent, .out_start = start});
-	ttnn_tensor_unref(values);
-	ttnn_tensor_unref(sums);
-	return status;
+	return tt_move_part(job->out, sums,
+			    &(struct tt_move_block){.extent = extent, .out_start = start});
 }
 
 /*
@@ -102,28 +76,22 @@ static tt_status mean_of(struct tt_tensor **out, const struct tt_norm_job *job,
 	int64_t start[TTNN_MAX_RANK] = {0}, steps[TTNN_MAX_RANK];
 	double width = (averages ? 1 : (double)tt_shape_last(&job->in->spec.shape, 1)) * devices;
 	struct tt_tensor *parts = NULL;
-	tt_status status = scratch(&parts, stats, devices);
 
+	TT_TRY(tt_scratch_width(&parts, &stats->spec.shape, devices));
 	for (uint32_t d = 0; d < rank; d++) {
 		extent[d] = d + 1 < rank ? stats->spec.shape.dim[d] : devices;
 		steps[d] = d + 1 < rank ? 1 : step;
 	}
 	start[rank - 1] = column;
-	if (status == TTNN_OK)
-		status = tt_move_part(parts, stats,
-				      &(struct tt_move_block){.extent = extent,
-							      .in_start = start,
-							      .in_step = steps});
-	if (status == TTNN_OK)
-		status = scratch(out, stats, 1);
-	if (status == TTNN_OK)
-		status = tt_backend_get()->reduce(&(struct tt_reduce_job){.out = *out,
-									  .in = parts,
-									  .kind = TT_REDUCE_SUM,
-									  .dims = 1u << (rank - 1),
-									  .scale = 1 / width});
-	ttnn_tensor_unref(parts);
-	return status;
+	TT_TRY(tt_move_part(
+		parts, stats,
+		&(struct tt_move_block){.extent = extent, .in_start = start, .in_step = steps}));
+	TT_TRY(tt_scratch_width(out, &stats->spec.shape, 1));
+	return tt_backend_get()->reduce(&(struct tt_reduce_job){.out = *out,
+								.in = parts,
+								.kind = TT_REDUCE_SUM,
+								.dims = 1u << (rank - 1),
+								.scale = 1 / width});
 }
 
 /* factor = 1 / sqrt(squares - mean² + epsilon), in place of squares. */
@@ -144,33 +112,19 @@ static tt_status factor_of(struct tt_tensor *squares, struct tt_tensor *mean, do
 	return tt_backend_get()->map(&job);
 }
 
-static tt_status flat(struct tt_tensor **out, uint32_t width)
-{
-	struct ttnn_spec_args args = {.shape = TT_SHAPE(width), .dtype = TTNN_FLOAT32};
-	struct ttnn_tensor_spec spec;
-
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	return ttnn_tensor_new(out, &spec);
-}
-
 /* The first `width` weights as one row, whatever shape they came in. */
 static tt_status weights_of(struct tt_tensor **out, struct tt_tensor *tensor, uint32_t width)
 {
 	struct tt_tensor *all = NULL;
 	uint64_t count = 0;
-	tt_status status;
 
 	TT_TRY(ttnn_shape_volume(&count, &tensor->spec.shape));
 	TT_NEED(count >= width && count <= UINT32_MAX, "%llu weights for rows of %u elements",
 		(unsigned long long)count, width);
-	TT_TRY(flat(out, width));
-	status = flat(&all, (uint32_t)count);
-	if (status == TTNN_OK)
-		status = tt_backend_get()->reshape(all, tensor);
-	if (status == TTNN_OK)
-		status = tt_move_part(*out, all, &(struct tt_move_block){.extent = &width});
-	ttnn_tensor_unref(all);
-	return status;
+	TT_TRY(tt_scratch_f32(out, &TT_SHAPE(width)));
+	TT_TRY(tt_scratch_f32(&all, &TT_SHAPE((uint32_t)count)));
+	TT_TRY(tt_backend_get()->reshape(all, tensor));
+	return tt_move_part(*out, all, &(struct tt_move_block){.extent = &width});
 }
 
 /* (x - mean) × factor × gamma + beta, one job of the backend a step. */
@@ -180,26 +134,20 @@ static tt_status apply(const struct tt_norm_job *job, struct tt_tensor *mean,
 	const struct tt_backend *backend = tt_backend_get();
 	uint32_t width = tt_shape_last(&job->in->spec.shape, 1);
 	struct tt_tensor *gamma = NULL, *beta = NULL, *last = values;
-	tt_status status;
 
-	status = backend->map(&(struct tt_map_job){
-		.out = values, .arity = 2, .in = {job->in, mean}, .op = TT_BINARY_SUB});
-	if (status == TTNN_OK)
-		status = backend->map(&(struct tt_map_job){
-			.out = last, .arity = 2, .in = {values, factor}, .op = TT_BINARY_MUL});
-	if (status == TTNN_OK && job->gamma)
-		status = weights_of(&gamma, job->gamma, width);
-	if (status == TTNN_OK && job->beta)
-		status = weights_of(&beta, job->beta, width);
-	if (status == TTNN_OK && gamma)
-		status = backend->map(&(struct tt_map_job){
-			.out = last, .arity = 2, .in = {last, gamma}, .op = TT_BINARY_MUL});
-	if (status == TTNN_OK)
-		status = backend->map(&(struct tt_map_job){
-			.out = job->out, .arity = 2, .in = {last, beta}, .op = TT_BINARY_ADD});
-	ttnn_tensor_unref(gamma);
-	ttnn_tensor_unref(beta);
-	return status;
+	TT_TRY(backend->map(&(struct tt_map_job){
+		.out = values, .arity = 2, .in = {job->in, mean}, .op = TT_BINARY_SUB}));
+	TT_TRY(backend->map(&(struct tt_map_job){
+		.out = last, .arity = 2, .in = {values, factor}, .op = TT_BINARY_MUL}));
+	if (job->gamma)
+		TT_TRY(weights_of(&gamma, job->gamma, width));
+	if (job->beta)
+		TT_TRY(weights_of(&beta, job->beta, width));
+	if (gamma)
+		TT_TRY(backend->map(&(struct tt_map_job){
+			.out = last, .arity = 2, .in = {last, gamma}, .op = TT_BINARY_MUL}));
+	return backend->map(&(struct tt_map_job){
+		.out = job->out, .arity = 2, .in = {last, beta}, .op = TT_BINARY_ADD});
 }
 
 /* Statistics of all devices side by side: a tile or two from each. */
@@ -207,20 +155,13 @@ tt_status tt_norm_apply(const struct tt_norm_job *job, struct tt_tensor *stats, 
 {
 	struct tt_tensor *mean = NULL, *factor = NULL, *values = NULL;
 	uint32_t squares = averages && job->kind != TT_NORM_RMS ? TT_TILE : 0;
-	tt_status status = mean_of(&factor, job, stats, squares, averages);
 
-	if (status == TTNN_OK && job->kind != TT_NORM_RMS)
-		status = mean_of(&mean, job, stats, TT_TILE - squares, averages);
-	if (status == TTNN_OK)
-		status = factor_of(factor, mean, job->epsilon);
-	if (status == TTNN_OK)
-		status = scratch(&values, job->in, tt_shape_last(&job->in->spec.shape, 1));
-	if (status == TTNN_OK)
-		status = apply(job, mean, factor, values);
-	ttnn_tensor_unref(mean);
-	ttnn_tensor_unref(factor);
-	ttnn_tensor_unref(values);
-	return status;
+	TT_TRY(mean_of(&factor, job, stats, squares, averages));
+	if (job->kind != TT_NORM_RMS)
+		TT_TRY(mean_of(&mean, job, stats, TT_TILE - squares, averages));
+	TT_TRY(factor_of(factor, mean, job->epsilon));
+	TT_TRY(tt_scratch_f32(&values, &job->in->spec.shape));
+	return apply(job, mean, factor, values);
 }
 
 /* ---- before the gathering --------------------------------------------------------------------------- */
@@ -236,7 +177,7 @@ tt_status tt_norm_apply(const struct tt_norm_job *job, struct tt_tensor *stats, 
 TT_ATTRS(before_schema, "LayerNormPreAllGatherParams", BEFORE_ATTRS);
 
 /* As many rows as the input, a tile wide for each kind of sum. */
-static tt_status before_infer(struct tt_launch *launch)
+static tt_status norm_before_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	struct ttnn_shape shape = in->shape;
@@ -254,7 +195,7 @@ static bool fp32_of(const struct ttnn_value *compute)
 }
 
 /* Squares of float32 need registers of float32. */
-static tt_status before_validate(struct tt_launch *launch)
+static tt_status norm_before_validate(struct tt_launch *launch)
 {
 	bool rms = launch->attrs[BEFORE_TYPE].integer == TT_NORM_RMS;
 
@@ -271,7 +212,7 @@ static tt_status before_validate(struct tt_launch *launch)
 }
 
 /* A row of tiles twice, its squares, and with a residual the sum of both. */
-static tt_status before_rows(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status norm_before_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	bool rms = launch->attrs[BEFORE_TYPE].integer == TT_NORM_RMS;
 	const struct tt_tensor *residual = launch->inputs[1];
@@ -294,7 +235,7 @@ static tt_status before_rows(struct tt_plan *plan, const struct tt_launch *launc
 }
 
 /* Sums, not averages: the second half divides by the width of all devices. */
-static tt_status before_kernel(struct tt_launch *launch)
+static tt_status norm_before_kernel(struct tt_launch *launch)
 {
 	return tt_norm_sums(
 		&(struct tt_norm_job){
@@ -309,10 +250,10 @@ static const struct tt_prog before_program = {
 	.device_op = "LayerNormPreAllGatherDeviceOperation",
 	.prim = "ttnn::prim::layer_norm_pre_all_gather",
 	.attrs = &before_schema,
-	.infer = before_infer,
-	.validate = before_validate,
-	TT_FACTORY("ttnn::prim::LayerNormPreAllGatherProgramFactory", before_rows),
-	TT_KERNEL(before_kernel),
+	.infer = norm_before_infer,
+	.validate = norm_before_validate,
+	TT_FACTORY("ttnn::prim::LayerNormPreAllGatherProgramFactory", norm_before_rows),
+	TT_KERNEL(norm_before_kernel),
 };
 
 /* ---- after it ---------------------------------------------------------------------------------------- */
@@ -329,7 +270,7 @@ TT_ATTRS(after_schema, "LayerNormPostAllGatherParams", AFTER_ATTRS);
 enum { AFTER_IN, AFTER_STATS, AFTER_WEIGHT, AFTER_BIAS, AFTER_INPUTS };
 
 /* As the input, in tiles. */
-static tt_status after_infer(struct tt_launch *launch)
+static tt_status norm_after_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[AFTER_IN]->spec;
 	const struct ttnn_value *dtype = &launch->attrs[AFTER_DTYPE];
@@ -340,7 +281,7 @@ static tt_status after_infer(struct tt_launch *launch)
 }
 
 /* Statistics have a row for each row of the input. */
-static tt_status after_validate(struct tt_launch *launch)
+static tt_status norm_after_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[AFTER_IN]->spec;
 	const struct ttnn_tensor_spec *stats = &launch->inputs[AFTER_STATS]->spec;
@@ -361,7 +302,7 @@ static tt_status after_validate(struct tt_launch *launch)
 }
 
 /* A whole row of tiles stays in L1 between its two passes; layer_norm keeps x - mean beside it. */
-static tt_status after_rows(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status norm_after_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	bool mean = launch->attrs[AFTER_TYPE].integer != TT_NORM_RMS;
 	const struct tt_tensor *gamma = launch->inputs[AFTER_WEIGHT];
@@ -396,7 +337,7 @@ static tt_status after_rows(struct tt_plan *plan, const struct tt_launch *launch
 }
 
 /* The counterpart of before_kernel. */
-static tt_status after_kernel(struct tt_launch *launch)
+static tt_status norm_after_kernel(struct tt_launch *launch)
 {
 	return tt_norm_apply(
 		&(struct tt_norm_job){.out = launch->outputs[0],
@@ -412,15 +353,15 @@ static const struct tt_prog after_program = {
 	.device_op = "LayerNormPostAllGatherDeviceOperation",
 	.prim = "ttnn::prim::layer_norm_post_all_gather",
 	.attrs = &after_schema,
-	.infer = after_infer,
-	.validate = after_validate,
-	TT_FACTORY("ttnn::prim::LayerNormPostAllGatherProgramFactory", after_rows),
-	TT_KERNEL(after_kernel),
+	.infer = norm_after_infer,
+	.validate = norm_after_validate,
+	TT_FACTORY("ttnn::prim::LayerNormPostAllGatherProgramFactory", norm_after_rows),
+	TT_KERNEL(norm_after_kernel),
 };
 
 /* ---- operations ---------------------------------------------------------------------------------------- */
 
-/* Shards go through the program of the whole, which wants to be told how. */
+/* Shards go through the program of the whole, which wants a configuration. */
 static tt_status on_shards(struct tt_call *call, const struct tt_norm_args *args)
 {
 	static const struct ttnn_value fields[3] = {
@@ -431,16 +372,14 @@ static tt_status on_shards(struct tt_call *call, const struct tt_norm_args *args
 
 	if (!tt_value_given(args->config))
 		with.config = &plain;
-	TT_TRY(tt_norm_launch(&out, call, &with));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, tt_norm_launch(&out, call, &with), &out);
 }
 
 /*
  * Shards go through the program of layer_norm.c with a stage; only interleaved input takes this
  * one.
  */
-static tt_status before(struct tt_call *call)
+static tt_status norm_before(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
 	struct tt_tensor *residual = tt_call_tensor(call, "residual_input_tensor");
@@ -473,7 +412,7 @@ static tt_status before(struct tt_call *call)
 }
 
 /* The same for the second half. */
-static tt_status after(struct tt_call *call)
+static tt_status norm_after(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
 	struct tt_tensor *const inputs[AFTER_INPUTS] = {in, tt_call_tensor(call, "stats"),
@@ -519,21 +458,21 @@ static const bool layer = false, rms = true;
 	"ComputeConfig? = None, program_config: ProgramConfig? = None, dtype: DataType? = None"
 #define OP(called, what, sig, function, truth, which)                                              \
 	{                                                                                          \
-		.name = called, .family = "norm_gather", .doc = what, .sigs = {sig},               \
-		.expand = function, .golden = truth, .pcc = 0.999, .row = which                    \
+		.name = called, .doc = what, .sigs = {sig}, .expand = function, .golden = truth,   \
+		.row = which                                                                       \
 	}
 static const struct tt_op ops[] = {
 	OP("ttnn.layer_norm_post_all_gather", "layer_norm with the sums of all devices.", AFTER,
-	   after, tt_golden_norm_apply, &layer),
+	   norm_after, tt_golden_norm_apply, &layer),
 	OP("ttnn.layer_norm_pre_all_gather",
 	   "The sums that layer_norm needs, of one device's part.",
-	   BEFORE "recip_tensor: Tensor? = None, fast_and_approximate_mode: bool = False", before,
-	   tt_golden_norm_sums, &layer),
+	   BEFORE "recip_tensor: Tensor? = None, fast_and_approximate_mode: bool = False",
+	   norm_before, tt_golden_norm_sums, &layer),
 	OP("ttnn.rms_norm_post_all_gather", "rms_norm with the sums of all devices.",
-	   AFTER ", use_2d_core_grid: bool? = None", after, tt_golden_norm_apply, &rms),
+	   AFTER ", use_2d_core_grid: bool? = None", norm_after, tt_golden_norm_apply, &rms),
 	OP("ttnn.rms_norm_pre_all_gather", "The sums that rms_norm needs, of one device's part.",
-	   BEFORE "use_2d_core_grid: bool? = None, fast_and_approximate_mode: bool = False", before,
-	   tt_golden_norm_sums, &rms),
+	   BEFORE "use_2d_core_grid: bool? = None, fast_and_approximate_mode: bool = False",
+	   norm_before, tt_golden_norm_sums, &rms),
 };
 
 const struct tt_op_family tt_family_norm_gather = {"norm_gather", ops, TT_COUNT(ops)};

@@ -2,16 +2,9 @@
  * layer_norm_memory.c: what normalisation keeps in L1: rows of tiles, whole where they fit, else in parts. Models
  * the factories LayerNormMultiCore and LayerNormSharded of ttnn 0.81, without those that use Welford's method.
  */
-#include "device/device.h"
-#include "device/work_split.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/norm/layer_norm.h"
 #include "ops/objects.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 /* Rows of tiles are given out row by row over the grid. */
 tt_status tt_norm_cores(const ttnn_core_set **out, const struct tt_launch *launch)

@@ -6,16 +6,9 @@
 #include <math.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/work_split.h"
 #include "golden/golden.h"
 #include "ops/compute.h"
-#include "ops/creation/creation.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(DIMS, "normalized_dims")                                                                 \
@@ -34,7 +27,6 @@ static tt_status moreh_layer_norm_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
 
-	launch->output_count = 1;
 	for (size_t i = MEAN; i < OUTPUTS; i++)
 		if (launch->outputs[i]) {
 			launch->specs[i] = launch->outputs[i]->spec;
@@ -161,12 +153,9 @@ static tt_status moreh_layer_norm_memory(struct tt_plan *plan, const struct tt_l
 /* Host tensors of float32 in rows, for what lies between the steps. */
 static tt_status rows_of(struct tt_tensor **out, uint64_t rows, uint64_t cols)
 {
-	struct ttnn_spec_args args = {.shape = {2, {(uint32_t)rows, (uint32_t)cols}},
-				      .dtype = TTNN_FLOAT32};
-	struct ttnn_tensor_spec spec;
+	struct ttnn_shape shape = {2, {(uint32_t)rows, (uint32_t)cols}};
 
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	return ttnn_tensor_new(out, &spec);
+	return tt_scratch_f32(out, &shape);
 }
 
 /* Mean or deviation of every row, in the shape that the caller's tensor has. */
@@ -179,22 +168,21 @@ static tt_status write_statistic(struct tt_tensor *out, struct tt_tensor *x, uin
 		{.fn = TT_UNARY_RSQRT},
 	};
 	struct tt_tensor *narrow;
-	tt_status status;
 
 	TT_TRY(rows_of(&narrow, rows, 1));
-	status = tt_backend_get()->reduce(
+	TT_TRY(tt_backend_get()->reduce(
 		&(struct tt_reduce_job){.out = narrow,
 					.in = x,
 					.kind = mean ? TT_REDUCE_MEAN : TT_REDUCE_VAR,
 					.dims = 2,
-					.scale = 1});
-	if (status == TTNN_OK && !mean)
-		status = tt_backend_get()->map(&(struct tt_map_job){
-			.out = narrow, .arity = 1, .in = {narrow}, .post = steps, .post_count = 2});
-	if (status == TTNN_OK)
-		status = tt_backend_get()->reshape(out, narrow);
-	ttnn_tensor_unref(narrow);
-	return status;
+					.scale = 1}));
+	if (!mean)
+		TT_TRY(tt_backend_get()->map(&(struct tt_map_job){.out = narrow,
+								  .arity = 1,
+								  .in = {narrow},
+								  .post = steps,
+								  .post_count = 2}));
+	return tt_backend_get()->reshape(out, narrow);
 }
 
 /* The normalised dimensions become one, and the result goes back to the shape. */
@@ -223,7 +211,6 @@ static tt_status moreh_layer_norm_kernel(struct tt_launch *launch)
 	const struct ttnn_shape *shape = &launch->inputs[IN]->spec.shape;
 	uint64_t inner = 1, all;
 	struct tt_tensor *x, *y;
-	tt_status status;
 
 	TT_TRY(ttnn_shape_volume(&all, shape));
 	for (uint32_t d = 1; d <= (uint32_t)launch->attrs[DIMS].integer; d++)
@@ -231,13 +218,8 @@ static tt_status moreh_layer_norm_kernel(struct tt_launch *launch)
 	if (!all)
 		return TTNN_OK;
 	TT_TRY(rows_of(&x, all / inner, inner));
-	status = rows_of(&y, all / inner, inner);
-	if (status == TTNN_OK) {
-		status = normalise(launch, x, y, all / inner);
-		ttnn_tensor_unref(y);
-	}
-	ttnn_tensor_unref(x);
-	return status;
+	TT_TRY(rows_of(&y, all / inner, inner));
+	return normalise(launch, x, y, all / inner);
 }
 
 static const struct tt_prog program = {
@@ -345,10 +327,8 @@ static tt_status moreh_layer_norm_golden(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
-static const struct tt_prog *const programs[] = {&program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.moreh_layer_norm",
-	 .family = "moreh_layer_norm",
 	 .doc = "Normalisation over the last dimensions; mean and 1 / deviation where one wants "
 		"them.",
 	 .sigs = {"input: Tensor, normalized_dims: int, eps: float = 9.999999747378752e-06, gamma: "
@@ -357,9 +337,8 @@ static const struct tt_op ops[] = {
 		  "compute_kernel_config: ComputeConfig? = None"},
 	 .expand = moreh_layer_norm_expand,
 	 .golden = moreh_layer_norm_golden,
-	 .pcc = 0.999,
 	 .gives = "[Tensor]",
-	 .programs = programs},
+	 TT_PROGRAMS(&program)},
 };
 
 const struct tt_op_family tt_family_moreh_layer_norm = {"moreh_layer_norm", ops, TT_COUNT(ops)};

@@ -1,25 +1,15 @@
 /*
  * norm_heads.c: rms_norm of rows that lie across devices, in two halves. The second gives the heads of each row as a
- * dimension of their own, and rotates them by position if it is told how.
+ * dimension of their own, and rotates them by position if it gets the tables for it.
  *
  * Models FusedRMSNormPreAllGatherDeviceOperation and FusedRMSNormPostAllGatherDeviceOperation of ttnn 0.81 with a factory
  * each: refusals, memory, cores.
  */
 #include "backend/backend.h"
-#include "base/vec.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_norm.h"
 #include "ops/compute.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/norm/layer_norm.h"
-#include "ops/usual.h"
-#include "tensor/enums.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 static uint64_t tile_of(const struct tt_tensor *tensor)
 {
@@ -34,20 +24,19 @@ static uint64_t tile_of(const struct tt_tensor *tensor)
 TT_ATTRS(before_schema, "FusedRmsnormPreAllGatherParams", BEFORE_ATTRS);
 
 /* A tile for each row, where the input lies. */
-static tt_status before_infer(struct tt_launch *launch)
+static tt_status heads_before_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	struct ttnn_shape shape = in->shape;
 
 	TT_NEED(shape.rank, "ShapeBase[] index out of range. 3 not in [-4, 0)");
 	shape.dim[shape.rank - 1] = TT_TILE;
-	launch->output_count = 1;
 	return tt_spec_simple(&launch->specs[0], &shape,
 			      (enum ttnn_dtype)launch->attrs[BEFORE_DTYPE].integer, TTNN_TILE,
 			      &in->memory);
 }
 
-static tt_status before_validate(struct tt_launch *launch)
+static tt_status heads_before_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 
@@ -64,7 +53,7 @@ static tt_status before_validate(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-static tt_status before_rows(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status heads_before_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	uint64_t block = tt_compute_tiles(&launch->attrs[BEFORE_COMPUTE]);
 
@@ -76,7 +65,7 @@ static tt_status before_rows(struct tt_plan *plan, const struct tt_launch *launc
 		TT_CB_ROW(3, "output", .pages = 2, .page = tile_of(launch->outputs[0])));
 }
 
-static tt_status before_kernel(struct tt_launch *launch)
+static tt_status heads_before_kernel(struct tt_launch *launch)
 {
 	return tt_norm_sums(&(struct tt_norm_job){.out = launch->outputs[0],
 						  .in = launch->inputs[0],
@@ -88,10 +77,11 @@ static const struct tt_prog before_program = {
 	.device_op = "FusedRMSNormPreAllGatherDeviceOperation",
 	.prim = "ttnn::prim::fused_rmsnorm_pre_all_gather",
 	.attrs = &before_schema,
-	.infer = before_infer,
-	.validate = before_validate,
-	TT_FACTORY("ttnn::experimental::prim::FusedRMSNormPreAllGatherProgramFactory", before_rows),
-	TT_KERNEL(before_kernel),
+	.infer = heads_before_infer,
+	.validate = heads_before_validate,
+	TT_FACTORY("ttnn::experimental::prim::FusedRMSNormPreAllGatherProgramFactory",
+		   heads_before_rows),
+	TT_KERNEL(heads_before_kernel),
 };
 
 /* ---- after it: refusals ------------------------------------------------------------------------------ */
@@ -105,7 +95,7 @@ static const struct tt_prog before_program = {
 TT_ATTRS(after_schema, "FusedRmsnormPostAllGatherParams", AFTER_ATTRS);
 enum { IN, STATS, WEIGHT, MATRIX, COS, SIN, INPUTS };
 
-static tt_status after_infer(struct tt_launch *launch)
+static tt_status heads_after_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
 	const struct ttnn_value *dtype = &launch->attrs[AFTER_DTYPE];
@@ -247,7 +237,7 @@ static tt_status check_rotation(const struct tt_launch *launch)
 	return check_angles(launch, in[SIN]);
 }
 
-static tt_status after_validate(struct tt_launch *launch)
+static tt_status heads_after_validate(struct tt_launch *launch)
 {
 	TT_TRY(check_kind(launch->inputs[IN], "Input tensor 0", false));
 	TT_TRY(check_kind(launch->inputs[STATS], "Stats tensor", true));
@@ -259,7 +249,7 @@ static tt_status after_validate(struct tt_launch *launch)
 
 /* ---- after it: the program ---------------------------------------------------------------------------- */
 
-static tt_status after_rows(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status heads_after_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *const *in = launch->inputs;
 	const struct ttnn_value *compute = &launch->attrs[AFTER_COMPUTE];
@@ -290,15 +280,6 @@ static tt_status after_rows(struct tt_plan *plan, const struct tt_launch *launch
 			  .page = tile_of(in[IN])));
 }
 
-static tt_status scratch(struct tt_tensor **out, const struct ttnn_shape *shape)
-{
-	struct ttnn_spec_args args = {.shape = *shape, .dtype = TTNN_FLOAT32};
-	struct ttnn_tensor_spec spec;
-
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	return ttnn_tensor_new(out, &spec);
-}
-
 /* [1, 1, rows, heads × width] as [1, heads, rows, width]. */
 static tt_status split_heads(struct tt_tensor *out, struct tt_tensor *in)
 {
@@ -313,45 +294,39 @@ static tt_status split_heads(struct tt_tensor *out, struct tt_tensor *in)
 		.out = out, .in = in, .loops = loops, .loop_count = TT_COUNT(loops)});
 }
 
-static tt_status after_kernel(struct tt_launch *launch)
+static tt_status heads_after_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *const *in = launch->inputs;
-	struct tt_tensor *values = NULL, *heads = NULL, *out = launch->outputs[0];
-	tt_status status = scratch(&values, &in[IN]->spec.shape);
+	struct tt_tensor *values, *heads, *out = launch->outputs[0];
 
-	if (status == TTNN_OK)
-		status = tt_norm_apply(
-			&(struct tt_norm_job){.out = values,
-					      .in = in[IN],
-					      .gamma = in[WEIGHT],
-					      .kind = TT_NORM_RMS,
-					      .epsilon = launch->attrs[AFTER_EPS].real},
-			in[STATS], false);
-	if (status == TTNN_OK && in[MATRIX])
-		status = scratch(&heads, &out->spec.shape);
-	if (status == TTNN_OK)
-		status = split_heads(heads ? heads : out, values);
-	if (status == TTNN_OK && heads)
-		status =
-			tt_backend_get()->rotary(&(struct tt_rotary_job){.out = out,
-									 .in = heads,
-									 .cos = in[COS],
-									 .sin = in[SIN],
-									 .matrix = in[MATRIX],
-									 .kind = TT_ROTARY_MATRIX});
-	ttnn_tensor_unref(values);
-	ttnn_tensor_unref(heads);
-	return status;
+	TT_TRY(tt_scratch_f32(&values, &in[IN]->spec.shape));
+	TT_TRY(tt_norm_apply(&(struct tt_norm_job){.out = values,
+						   .in = in[IN],
+						   .gamma = in[WEIGHT],
+						   .kind = TT_NORM_RMS,
+						   .epsilon = launch->attrs[AFTER_EPS].real},
+			     in[STATS], false));
+	if (!in[MATRIX])
+		return split_heads(out, values);
+	TT_TRY(tt_scratch_f32(&heads, &out->spec.shape));
+	TT_TRY(split_heads(heads, values));
+	return tt_backend_get()->rotary(&(struct tt_rotary_job){.out = out,
+								.in = heads,
+								.cos = in[COS],
+								.sin = in[SIN],
+								.matrix = in[MATRIX],
+								.kind = TT_ROTARY_MATRIX});
 }
 
 static const struct tt_prog after_program = {
 	.device_op = "FusedRMSNormPostAllGatherDeviceOperation",
 	.prim = "ttnn::prim::fused_rmsnorm_post_all_gather",
 	.attrs = &after_schema,
-	.infer = after_infer,
-	.validate = after_validate,
-	TT_FACTORY("ttnn::experimental::prim::FusedRMSNormPostAllGatherProgramFactory", after_rows),
-	TT_KERNEL(after_kernel),
+	.infer = heads_after_infer,
+	.validate = heads_after_validate,
+	TT_FACTORY("ttnn::experimental::prim::FusedRMSNormPostAllGatherProgramFactory",
+		   heads_after_rows),
+	TT_KERNEL(heads_after_kernel),
 };
 
 /* ---- operations ---------------------------------------------------------------------------------------- */
@@ -363,7 +338,7 @@ static struct ttnn_value compute_of(struct tt_call *call)
 	return tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
 }
 
-static tt_status before(struct tt_call *call)
+static tt_status heads_before(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
 
@@ -372,7 +347,7 @@ static tt_status before(struct tt_call *call)
 				TT_BIND(call, before_schema, [BEFORE_COMPUTE] = compute_of(call)));
 }
 
-static tt_status after(struct tt_call *call)
+static tt_status heads_after(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
 
@@ -389,30 +364,24 @@ static tt_status after(struct tt_call *call)
 			[AFTER_COMPUTE] = compute_of(call)));
 }
 
-static const struct tt_prog *const before_programs[] = {&before_program, NULL};
-static const struct tt_prog *const after_programs[] = {&after_program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.wan_fused_rmsnorm_post_allgather",
-	 .family = "norm_heads",
 	 .doc = "rms_norm with the squares of all devices, as heads, rotated by position.",
 	 .sigs = {"input_tensor: Tensor, stats: Tensor, *, epsilon: float = 1e-5, "
 		  "num_heads_per_device: size = 1, weight: Tensor? = None, transformation_mat: "
 		  "Tensor? = None, rope_cos: Tensor? = None, rope_sin: Tensor? = None, "
 		  "memory_config: MemoryConfig? = None, compute_kernel_config: ComputeConfig? = "
 		  "None, dtype: DataType? = None"},
-	 .expand = after,
+	 .expand = heads_after,
 	 .golden = tt_golden_rms_heads,
-	 .pcc = 0.999,
-	 .programs = after_programs},
+	 TT_PROGRAMS(&after_program)},
 	{.name = "ttnn.experimental.wan_fused_rmsnorm_pre_allgather",
-	 .family = "norm_heads",
 	 .doc = "The sum of squares of each row of one device's part.",
 	 .sigs = {"input_tensor: Tensor, *, dtype: DataType = BFLOAT16, compute_kernel_config: "
 		  "ComputeConfig? = None, memory_config: MemoryConfig? = None"},
-	 .expand = before,
+	 .expand = heads_before,
 	 .golden = tt_golden_squares,
-	 .pcc = 0.999,
-	 .programs = before_programs},
+	 TT_PROGRAMS(&before_program)},
 };
 
 const struct tt_op_family tt_family_norm_heads = {"norm_heads", ops, TT_COUNT(ops)};

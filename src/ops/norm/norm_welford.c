@@ -7,20 +7,10 @@
  * is not read.
  */
 #include "backend/backend.h"
-#include "base/vec.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_norm.h"
 #include "ops/compute.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/norm/layer_norm.h"
-#include "ops/usual.h"
-#include "tensor/enums.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
-#include "tensor/tile.h"
 
 /* A tile for the mean, one for the variance. */
 enum { MEAN_COLUMN = 0, VAR_COLUMN = TT_TILE, PART = 2 * TT_TILE };
@@ -51,23 +41,12 @@ static tt_status check_exact(const struct tt_launch *launch, const struct ttnn_v
 
 /* ---- jobs ------------------------------------------------------------------------------------------ */
 
-/* A float32 tensor on the side, as long as the last dimension says. */
-static tt_status scratch(struct tt_tensor **out, const struct ttnn_shape *like, uint32_t width)
-{
-	struct ttnn_spec_args args = {.shape = *like, .dtype = TTNN_FLOAT32};
-	struct ttnn_tensor_spec spec;
-
-	args.shape.dim[args.shape.rank - 1] = width;
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	return ttnn_tensor_new(out, &spec);
-}
-
 /* One number for each row, as *out. */
 static tt_status reduced(struct tt_tensor **out, struct tt_tensor *in, enum tt_reduce_kind kind)
 {
 	const struct ttnn_shape *shape = &in->spec.shape;
 
-	TT_TRY(scratch(out, shape, 1));
+	TT_TRY(tt_scratch_width(out, shape, 1));
 	return tt_backend_get()->reduce(&(struct tt_reduce_job){
 		.out = *out, .in = in, .kind = kind, .dims = 1u << (shape->rank - 1), .scale = 1});
 }
@@ -100,7 +79,7 @@ static tt_status columns(struct tt_tensor *out, struct tt_tensor *in, uint32_t c
 TT_ATTRS(before_schema, "DitLayernormPreAllGatherParams", BEFORE_ATTRS);
 enum { IN, RECIPROCALS };
 
-static tt_status before_infer(struct tt_launch *launch)
+static tt_status welford_before_infer(struct tt_launch *launch)
 {
 	struct ttnn_shape shape = launch->inputs[IN]->spec.shape;
 
@@ -110,7 +89,7 @@ static tt_status before_infer(struct tt_launch *launch)
 			    TTNN_TILE);
 }
 
-static tt_status before_validate(struct tt_launch *launch)
+static tt_status welford_before_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
 
@@ -125,7 +104,7 @@ static tt_status before_validate(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-static tt_status before_rows(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status welford_before_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_tensor *reciprocals = launch->inputs[RECIPROCALS];
 	uint64_t block = tt_compute_tiles(&launch->attrs[BEFORE_COMPUTE]);
@@ -146,33 +125,27 @@ static tt_status before_rows(struct tt_plan *plan, const struct tt_launch *launc
 			  .backing = reciprocals));
 }
 
-static tt_status before_kernel(struct tt_launch *launch)
+static tt_status welford_before_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[IN], *out = launch->outputs[0];
 	struct tt_tensor *mean = NULL, *var = NULL;
-	tt_status status = tt_backend_get()->fill(out, 0, TT_FILL_ALL);
 
-	if (status == TTNN_OK)
-		status = reduced(&mean, in, TT_REDUCE_MEAN);
-	if (status == TTNN_OK)
-		status = reduced(&var, in, TT_REDUCE_VAR);
-	if (status == TTNN_OK)
-		status = columns(out, mean, MEAN_COLUMN, 1, true);
-	if (status == TTNN_OK)
-		status = columns(out, var, VAR_COLUMN, 1, true);
-	ttnn_tensor_unref(mean);
-	ttnn_tensor_unref(var);
-	return status;
+	TT_TRY(tt_backend_get()->fill(out, 0, TT_FILL_ALL));
+	TT_TRY(reduced(&mean, in, TT_REDUCE_MEAN));
+	TT_TRY(reduced(&var, in, TT_REDUCE_VAR));
+	TT_TRY(columns(out, mean, MEAN_COLUMN, 1, true));
+	return columns(out, var, VAR_COLUMN, 1, true);
 }
 
 static const struct tt_prog before_program = {
 	.device_op = "PreAllGatherDeviceOperation",
 	.prim = "ttnn::prim::dit_layernorm_pre_all_gather",
 	.attrs = &before_schema,
-	.infer = before_infer,
-	.validate = before_validate,
-	TT_FACTORY("ttnn::experimental::prim::PreAllGatherWelfordProgramFactory", before_rows),
-	TT_KERNEL(before_kernel),
+	.infer = welford_before_infer,
+	.validate = welford_before_validate,
+	TT_FACTORY("ttnn::experimental::prim::PreAllGatherWelfordProgramFactory",
+		   welford_before_rows),
+	TT_KERNEL(welford_before_kernel),
 };
 
 /* ---- after it: refusals ------------------------------------------------------------------------------ */
@@ -185,7 +158,7 @@ static const struct tt_prog before_program = {
 TT_ATTRS(after_schema, "DitLayernormPostAllGatherParams", AFTER_ATTRS);
 enum { STATS = 1, GAMMA, BETA, AFTER_INPUTS };
 
-static tt_status after_infer(struct tt_launch *launch)
+static tt_status welford_after_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
 	const struct ttnn_value *dtype = &launch->attrs[AFTER_DTYPE];
@@ -285,7 +258,7 @@ static tt_status check_affine(const struct tt_launch *launch)
 	return check_row(in, beta, "Beta");
 }
 
-static tt_status after_validate(struct tt_launch *launch)
+static tt_status welford_after_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
 
@@ -305,7 +278,7 @@ static tt_status after_validate(struct tt_launch *launch)
 
 /* ---- after it: the program ---------------------------------------------------------------------------- */
 
-static tt_status after_rows(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status welford_after_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_value *compute = &launch->attrs[AFTER_COMPUTE];
 	const struct tt_tensor *gamma = launch->inputs[GAMMA], *beta = launch->inputs[BETA];
@@ -349,28 +322,19 @@ static tt_status join(struct tt_tensor **mean, struct tt_tensor **factor, struct
 	const struct ttnn_shape *shape = &stats->spec.shape;
 	uint32_t devices = tt_shape_last(shape, 1) / PART;
 	struct tt_tensor *parts = NULL, *within = NULL;
-	tt_status status = scratch(&parts, shape, devices);
 
-	if (status == TTNN_OK)
-		status = columns(parts, stats, VAR_COLUMN, devices, false);
-	if (status == TTNN_OK)
-		status = reduced(&within, parts, TT_REDUCE_MEAN);
-	if (status == TTNN_OK)
-		status = columns(parts, stats, MEAN_COLUMN, devices, false);
-	if (status == TTNN_OK)
-		status = reduced(mean, parts, TT_REDUCE_MEAN);
-	if (status == TTNN_OK)
-		status = reduced(factor, parts, TT_REDUCE_VAR);
-	if (status == TTNN_OK)
-		status = tt_backend_get()->map(&(struct tt_map_job){.out = *factor,
-								    .arity = 2,
-								    .in = {*factor, within},
-								    .op = TT_BINARY_ADD,
-								    .post = root,
-								    .post_count = TT_COUNT(root)});
-	ttnn_tensor_unref(parts);
-	ttnn_tensor_unref(within);
-	return status;
+	TT_TRY(tt_scratch_width(&parts, shape, devices));
+	TT_TRY(columns(parts, stats, VAR_COLUMN, devices, false));
+	TT_TRY(reduced(&within, parts, TT_REDUCE_MEAN));
+	TT_TRY(columns(parts, stats, MEAN_COLUMN, devices, false));
+	TT_TRY(reduced(mean, parts, TT_REDUCE_MEAN));
+	TT_TRY(reduced(factor, parts, TT_REDUCE_VAR));
+	return tt_backend_get()->map(&(struct tt_map_job){.out = *factor,
+							  .arity = 2,
+							  .in = {*factor, within},
+							  .op = TT_BINARY_ADD,
+							  .post = root,
+							  .post_count = TT_COUNT(root)});
 }
 
 /* The first row of weights of each batch, or rows of 32 as one: [batches, 1, width]. */
@@ -384,7 +348,7 @@ static tt_status weights_of(struct tt_tensor **out, struct tt_tensor *tensor, ui
 		{width, (int32_t)own->rank - 1, 2, 1, 1},
 	};
 
-	TT_TRY(scratch(out, &shape, width));
+	TT_TRY(tt_scratch_f32(out, &shape));
 	if (tensor->spec.layout != TTNN_TILE)
 		return tt_backend_get()->reshape(*out, tensor);
 	return tt_backend_get()->move(&(struct tt_move_job){
@@ -396,50 +360,36 @@ static tt_status with_weights(struct tt_tensor *values, enum tt_binary_fn op,
 			      struct tt_tensor *weights)
 {
 	struct tt_tensor *row = NULL;
-	tt_status status;
 
 	if (!weights)
 		return TTNN_OK;
-	status = weights_of(&row, weights, tt_shape_last(&values->spec.shape, 1));
-	if (status == TTNN_OK)
-		status = map2(values, values, op, row);
-	ttnn_tensor_unref(row);
-	return status;
+	TT_TRY(weights_of(&row, weights, tt_shape_last(&values->spec.shape, 1)));
+	return map2(values, values, op, row);
 }
 
-static tt_status after_kernel(struct tt_launch *launch)
+static tt_status welford_after_kernel(struct tt_launch *launch)
 {
-	struct tt_tensor *in = launch->inputs[IN], *mean = NULL, *factor = NULL, *values = NULL;
-	tt_status status =
-		join(&mean, &factor, launch->inputs[STATS], launch->attrs[AFTER_EPS].real);
+	struct tt_tensor *in = launch->inputs[IN], *mean, *factor, *values;
 
-	if (status == TTNN_OK)
-		status = scratch(&values, &in->spec.shape, tt_shape_last(&in->spec.shape, 1));
-	if (status == TTNN_OK)
-		status = map2(values, in, TT_BINARY_SUB, mean);
-	if (status == TTNN_OK)
-		status = map2(values, values, TT_BINARY_MUL, factor);
-	if (status == TTNN_OK)
-		status = with_weights(values, TT_BINARY_MUL, launch->inputs[GAMMA]);
-	if (status == TTNN_OK)
-		status = with_weights(values, TT_BINARY_ADD, launch->inputs[BETA]);
-	if (status == TTNN_OK)
-		status = tt_backend_get()->map(&(struct tt_map_job){
-			.out = launch->outputs[0], .arity = 1, .in = {values}});
-	ttnn_tensor_unref(mean);
-	ttnn_tensor_unref(factor);
-	ttnn_tensor_unref(values);
-	return status;
+	TT_TRY(join(&mean, &factor, launch->inputs[STATS], launch->attrs[AFTER_EPS].real));
+	TT_TRY(tt_scratch_f32(&values, &in->spec.shape));
+	TT_TRY(map2(values, in, TT_BINARY_SUB, mean));
+	TT_TRY(map2(values, values, TT_BINARY_MUL, factor));
+	TT_TRY(with_weights(values, TT_BINARY_MUL, launch->inputs[GAMMA]));
+	TT_TRY(with_weights(values, TT_BINARY_ADD, launch->inputs[BETA]));
+	return tt_backend_get()->map(
+		&(struct tt_map_job){.out = launch->outputs[0], .arity = 1, .in = {values}});
 }
 
 static const struct tt_prog after_program = {
 	.device_op = "PostAllGatherDeviceOperation",
 	.prim = "ttnn::prim::dit_layernorm_post_all_gather",
 	.attrs = &after_schema,
-	.infer = after_infer,
-	.validate = after_validate,
-	TT_FACTORY("ttnn::experimental::prim::PostAllGatherWelfordProgramFactory", after_rows),
-	TT_KERNEL(after_kernel),
+	.infer = welford_after_infer,
+	.validate = welford_after_validate,
+	TT_FACTORY("ttnn::experimental::prim::PostAllGatherWelfordProgramFactory",
+		   welford_after_rows),
+	TT_KERNEL(welford_after_kernel),
 };
 
 /* ---- operations ---------------------------------------------------------------------------------------- */
@@ -451,7 +401,7 @@ static struct ttnn_value compute_of(struct tt_call *call)
 	return tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
 }
 
-static tt_status before(struct tt_call *call)
+static tt_status welford_before(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
 
@@ -462,7 +412,7 @@ static tt_status before(struct tt_call *call)
 					[BEFORE_MEMORY] = tt_value_memory_or_like(call, in)));
 }
 
-static tt_status after(struct tt_call *call)
+static tt_status welford_after(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
 
@@ -477,29 +427,23 @@ static tt_status after(struct tt_call *call)
 			[AFTER_COMPUTE] = compute_of(call)));
 }
 
-static const struct tt_prog *const before_programs[] = {&before_program, NULL};
-static const struct tt_prog *const after_programs[] = {&after_program, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.dit_layernorm_post_allgather",
-	 .family = "norm_welford",
 	 .doc = "layer_norm with the means and variances of all devices.",
 	 .sigs = {"input_tensor: Tensor, stats: Tensor, *, epsilon: float = 1e-5, weight: Tensor? "
 		  "= None, bias: Tensor? = None, memory_config: MemoryConfig? = None, "
 		  "compute_kernel_config: ComputeConfig? = None, dtype: DataType? = None"},
-	 .expand = after,
+	 .expand = welford_after,
 	 .golden = tt_golden_welford_apply,
-	 .pcc = 0.999,
-	 .programs = after_programs},
+	 TT_PROGRAMS(&after_program)},
 	{.name = "ttnn.experimental.dit_layernorm_pre_allgather",
-	 .family = "norm_welford",
 	 .doc = "Mean and variance of each row of one device's part.",
 	 .sigs = {"input_tensor: Tensor, recip_tensor: Tensor, *, dtype: DataType = BFLOAT16, "
 		  "compute_kernel_config: ComputeConfig? = None, memory_config: MemoryConfig? = "
 		  "None"},
-	 .expand = before,
+	 .expand = welford_before,
 	 .golden = tt_golden_welford_stats,
-	 .pcc = 0.999,
-	 .programs = before_programs},
+	 TT_PROGRAMS(&before_program)},
 };
 
 const struct tt_op_family tt_family_norm_welford = {"norm_welford", ops, TT_COUNT(ops)};

@@ -19,19 +19,9 @@
 #include <math.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "ops/compute.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/norm/norm.h"
 #include "ops/reduce/reduce.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
 
 #define ATTRS(X)                                                                                   \
 	X(TYPE, "softmax_type")                                                                    \
@@ -431,7 +421,7 @@ static tt_status place_mask(struct tt_tensor **out, const struct tt_launch *laun
 	uint32_t heads = rank > 2 && rows > height && rows % height == 0 ? rows / height : 1;
 	bool causal = launch->attrs[CAUSAL].boolean;
 	uint32_t used = !causal ? 1 : heads > 1 ? height : rows < height ? rows : height;
-	struct ttnn_spec_args args = {.shape = mask->spec.shape, .dtype = TTNN_FLOAT32};
+	struct ttnn_shape shape = mask->spec.shape;
 	struct tt_move_loop loops[] = {
 		{mask->spec.shape.dim[0], 0, 0, 1, 1},
 		{causal && heads > 1 ? in->dim[rank - 3] / heads : 1, -1, (int32_t)rank - 3, 0,
@@ -442,22 +432,16 @@ static tt_status place_mask(struct tt_tensor **out, const struct tt_launch *laun
 		{width, (int32_t)rank - 1, (int32_t)rank - 1, 1, 1},
 	};
 	struct tt_move_job job = {.in = mask, .loops = loops, .loop_count = TT_COUNT(loops)};
-	struct ttnn_tensor_spec spec;
-	tt_status status;
 
 	if (!causal)
 		loops[2].extent = heads = 1;
 	TT_NEED(rank >= 3, "a mask has at least three dimensions");
-	args.shape.dim[rank - 2] = causal ? height : 1;
+	shape.dim[rank - 2] = causal ? height : 1;
 	if (heads > 1)
-		args.shape.dim[rank - 3] = in->dim[rank - 3];
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(out, &spec));
+		shape.dim[rank - 3] = in->dim[rank - 3];
+	TT_TRY(tt_scratch_f32(out, &shape));
 	job.out = *out;
-	status = tt_backend_get()->move(&job);
-	if (status != TTNN_OK)
-		ttnn_tensor_unref(*out);
-	return status;
+	return tt_backend_get()->move(&job);
 }
 
 /* A mask is broadcast over heads before the backend gets it. */
@@ -471,13 +455,10 @@ static tt_status softmax_kernel(struct tt_launch *launch)
 		.scale = tt_value_given(scale) ? scale->real : 1,
 		.stable = launch->attrs[STABLE].boolean,
 	};
-	tt_status status;
 
 	if (mask_of(launch))
 		TT_TRY(place_mask(&job.mask, launch));
-	status = tt_backend_get()->softmax(&job);
-	ttnn_tensor_unref(job.mask);
-	return status;
+	return tt_backend_get()->softmax(&job);
 }
 
 static const struct tt_prog prog = {

@@ -4,12 +4,8 @@
  */
 #include "ops/norm/norm.h"
 
-#include "device/device.h"
-#include "device/work_split.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/reduce/reduce.h"
-#include "ops/usual.h"
 
 struct lines_work {
 	const ttnn_core_set *cores;

@@ -10,59 +10,38 @@
 #include <inttypes.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_reduction.h"
 #include "ops/compute.h"
-#include "ops/cost.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/reduce/reduce.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
 
 /* ---- searching ------------------------------------------------------------------------------------------- */
 
 /* The first place of the largest value along a dimension, under whatever shape the output has. */
 static tt_status search(struct tt_tensor *out, struct tt_tensor *in, uint32_t dim)
 {
-	struct ttnn_spec_args args = {.shape = in->spec.shape, .dtype = TTNN_UINT32};
+	struct ttnn_shape shape = in->spec.shape;
 	struct tt_sort_job job = {.in = in, .dim = dim, .count = 1, .descending = true};
-	struct ttnn_tensor_spec spec;
-	tt_status status;
 
-	args.shape.dim[dim] = 1;
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(&job.indices, &spec));
-	status = tt_backend_get()->sort(&job);
-	if (status == TTNN_OK)
-		status = tt_backend_get()->reshape(out, job.indices);
-	ttnn_tensor_unref(job.indices);
-	return status;
+	shape.dim[dim] = 1;
+	TT_TRY(tt_scratch(&job.indices, &shape, TTNN_UINT32, TTNN_ROW_MAJOR));
+	TT_TRY(tt_backend_get()->sort(&job));
+	return tt_backend_get()->reshape(out, job.indices);
 }
 
 /* The same over everything: in one long row. */
 static tt_status search_all(struct tt_tensor *out, struct tt_tensor *in)
 {
-	struct ttnn_spec_args args = {.shape = {2, {1, 0}}, .dtype = in->spec.dtype};
-	struct ttnn_tensor_spec spec;
+	struct ttnn_shape shape = {2, {1, 0}};
 	struct tt_tensor *row;
 	uint64_t count;
-	tt_status status;
 
 	TT_TRY(ttnn_shape_volume(&count, &in->spec.shape));
 	TT_NEED(count <= UINT32_MAX, "argmax of more than 4294967295 values");
-	args.shape.dim[1] = (uint32_t)count;
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(&row, &spec));
-	status = tt_backend_get()->reshape(row, in);
-	if (status == TTNN_OK)
-		status = search(out, row, 1);
-	ttnn_tensor_unref(row);
-	return status;
+	shape.dim[1] = (uint32_t)count;
+	TT_TRY(tt_scratch(&row, &shape, in->spec.dtype, TTNN_ROW_MAJOR));
+	TT_TRY(tt_backend_get()->reshape(row, in));
+	return search(out, row, 1);
 }
 
 /* ---- the last two dimensions ------------------------------------------------------------------------------- */
@@ -207,7 +186,7 @@ static tt_status share_rows(struct shares *shares, const struct tt_launch *launc
 }
 
 /* Room for what every core found: places and values, for all rows of a matrix. */
-static tt_status multi_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status argmax_multi_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	bool one = dim_of(launch) == in->shape.rank || launch->attrs[KEEP].boolean ||
@@ -233,7 +212,7 @@ static tt_status multi_memory(struct tt_plan *plan, const struct tt_launch *laun
 				  .page = tt_align_to(results * element, ALIGNMENT) * cores));
 }
 
-static tt_status single_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status argmax_single_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const ttnn_core_set *cores;
 
@@ -250,8 +229,10 @@ static tt_status argmax_choose(uint32_t *out, struct tt_launch *launch)
 }
 
 static const struct tt_factory factories[] = {
-	[SINGLE] = {.name = "ttnn::prim::ArgMaxSingleCoreProgramFactory", .memory = single_memory},
-	[MULTI] = {.name = "ttnn::prim::ArgMaxMultiCoreProgramFactory", .memory = multi_memory},
+	[SINGLE] = {.name = "ttnn::prim::ArgMaxSingleCoreProgramFactory",
+		    .memory = argmax_single_memory},
+	[MULTI] = {.name = "ttnn::prim::ArgMaxMultiCoreProgramFactory",
+		   .memory = argmax_multi_memory},
 };
 
 static tt_status argmax_kernel(struct tt_launch *launch)
@@ -284,7 +265,7 @@ static const struct tt_prog prog = {
 	X(OUTER_CORES, "sub_core_grids", .text = TT_TEXT_FIXED, .fixed = "<CoreRangeSet>")
 TT_ATTRS(outer_schema, "ArgMaxNCParams", OUTER_ATTRS);
 
-static tt_status outer_infer(struct tt_launch *launch)
+static tt_status argmax_outer_infer(struct tt_launch *launch)
 {
 	struct ttnn_shape shape = launch->inputs[0]->spec.shape;
 
@@ -293,7 +274,7 @@ static tt_status outer_infer(struct tt_launch *launch)
 }
 
 /* A page of the result at a time, two tiles of each side. */
-static tt_status outer_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status argmax_outer_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_work_split split;
 
@@ -304,7 +285,7 @@ static tt_status outer_memory(struct tt_plan *plan, const struct tt_launch *laun
 		       TT_CB_ROW(16, "out_cb", .pages = 2, .page = tt_page_out0(launch)));
 }
 
-static tt_status outer_kernel(struct tt_launch *launch)
+static tt_status argmax_outer_kernel(struct tt_launch *launch)
 {
 	return search(launch->outputs[0], launch->inputs[0],
 		      (uint32_t)launch->attrs[OUTER_DIM].integer);
@@ -314,11 +295,11 @@ static const struct tt_prog prog_outer = {
 	.device_op = "ArgMaxNCDeviceOperation",
 	.prim = "ttnn::prim::argmax_nc",
 	.attrs = &outer_schema,
-	.infer = outer_infer,
+	.infer = argmax_outer_infer,
 	TT_FACTORY("ttnn::device_operation::MeshDeviceOperationAdapter<"
 		   "ttnn::prim::ArgMaxNCDeviceOperation>::DirectDescriptorFactory",
-		   outer_memory),
-	TT_KERNEL(outer_kernel),
+		   argmax_outer_memory),
+	TT_KERNEL(argmax_outer_kernel),
 };
 
 /* ---- the operation ------------------------------------------------------------------------------------------------- */
@@ -391,14 +372,12 @@ static tt_status argmax_expand(struct tt_call *call)
 
 static const struct tt_op ops[] = {
 	{.name = "ttnn.argmax",
-	 .family = "reduction",
 	 .doc = "Where the largest value is, along a dimension or of all.",
 	 .sigs = {"input_tensor: Tensor, dim: int? = None, keepdim: bool = False, *, "
 		  "sub_core_grids: CoreRangeSet? = None, memory_config: MemoryConfig? = None, "
 		  "output_tensor: Tensor? = None, enable_secondary_dm: bool? = None"},
 	 .expand = argmax_expand,
-	 .golden = tt_golden_argmax,
-	 .pcc = 0.999},
+	 .golden = tt_golden_argmax},
 };
 
-const struct tt_op_family tt_family_argmax = {"argmax", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_argmax = {"reduction", ops, TT_COUNT(ops)};

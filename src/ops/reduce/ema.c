@@ -8,16 +8,10 @@
 #include <math.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
 #include "golden/golden_reduction.h"
 #include "ops/compute.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/reduce/reduce_program.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/enums.h"
-#include "tensor/shape.h"
 
 #define ATTRS(X)                                                                                   \
 	X(ALPHA, "alpha")                                                                          \
@@ -134,14 +128,12 @@ static tt_status ema_expand(struct tt_call *call)
 
 static const struct tt_op ops[] = {
 	{.name = "ttnn.ema",
-	 .family = "scan",
 	 .doc = "The exponential moving average along the last dimension.",
 	 .sigs = {"input_tensor: Tensor, alpha: float, *, out: Tensor? = None, "
 		  "core_grid: CoreGrid? = None, memory_config: MemoryConfig? = None, "
 		  "compute_kernel_config: ComputeConfig? = None"},
 	 .expand = ema_expand,
-	 .golden = tt_golden_ema,
-	 .pcc = 0.999},
+	 .golden = tt_golden_ema},
 };
 
-const struct tt_op_family tt_family_ema = {"ema", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_ema = {"scan", ops, TT_COUNT(ops)};

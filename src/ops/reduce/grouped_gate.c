@@ -7,17 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
 #include "ops/values.h"
 #include "tensor/bf16.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(GROUPS, "n_groups")                                                                      \
@@ -232,22 +225,14 @@ static const struct tt_prog prog = {
 
 static tt_status gate_expand(struct tt_call *call)
 {
-	struct tt_tensor *scores = tt_call_tensor(call, "scores"), *out[2];
+	struct tt_tensor *scores = tt_call_tensor(call, "scores");
 	struct tt_tensor *inputs[] = {scores, tt_call_tensor(call, "bias")};
-	size_t count;
 
-	TT_TRY(tt_call_programs(
-		out, &count, call,
-		&(struct tt_program_args){
-			.prog = &prog,
-			.inputs = inputs,
-			.input_count = TT_COUNT(inputs),
-			TT_BIND(call, schema, [MEMORY] = tt_value_memory_or_like(call, scores),
-				[SCALE] = ttnn_v_real(tt_call_real(call, "route_scale", 1)),
-				[EPSILON] = ttnn_v_real(tt_call_real(call, "epsilon", 0)))}));
-	for (size_t i = 0; i < count; i++)
-		tt_call_return(call, out[i]);
-	return TTNN_OK;
+	return TT_LAUNCH_RETURN(call, &prog, .inputs = inputs, .input_count = TT_COUNT(inputs),
+				TT_BIND(call,
+					schema, [MEMORY] = tt_value_memory_or_like(call, scores),
+					[SCALE] = ttnn_v_real(tt_call_real(call, "route_scale", 1)),
+					[EPSILON] = ttnn_v_real(tt_call_real(call, "epsilon", 0))));
 }
 
 /* ---- golden --------------------------------------------------------------------------------------------------- */
@@ -302,7 +287,7 @@ static void golden_token(double *weights, double *experts, const struct gate *ga
 		weights[i] *= gate->scale / (sum + gate->epsilon);
 }
 
-static tt_status golden(struct tt_golden *golden)
+static tt_status grouped_gate_golden(struct tt_golden *golden)
 {
 	const struct tt_array *scores = tt_golden_in(golden, "scores");
 	const struct tt_array *bias = tt_golden_in(golden, "bias");
@@ -327,19 +312,16 @@ static tt_status golden(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
-static const struct tt_prog *const programs[] = {&prog, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.deepseek_grouped_gate",
-	 .family = "grouped_gate",
 	 .doc = "The experts of the best groups that a token goes to: their weights and numbers.",
 	 .sigs = {"scores: Tensor, bias: Tensor, *, n_groups: int = 8, summed_experts_per_group: "
 		  "int = 2, topk_groups: int = 4, n_activated_experts: int = 8, route_scale: float "
 		  "= 1.0, epsilon: float = 1e-20, memory_config: MemoryConfig? = None"},
 	 .expand = gate_expand,
-	 .golden = golden,
-	 .pcc = 0.999,
+	 .golden = grouped_gate_golden,
 	 .gives = "[Tensor]",
-	 .programs = programs},
+	 TT_PROGRAMS(&prog)},
 };
 
 const struct tt_op_family tt_family_grouped_gate = {"grouped_gate", ops, TT_COUNT(ops)};

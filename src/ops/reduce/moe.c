@@ -7,16 +7,10 @@
  */
 #include <math.h>
 
-#include "device/devtensor.h"
 #include "golden/golden_reduction.h"
-#include "ops/mem_rows.h"
 #include "ops/reduce/reduce_program.h"
 #include "ops/usual.h"
 #include "ops/values.h"
-#include "tensor/core.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(K, "k")                                                                                  \
@@ -30,7 +24,6 @@ static tt_status moe_infer(struct tt_launch *launch)
 {
 	struct ttnn_shape shape = launch->inputs[IN]->spec.shape;
 
-	launch->output_count = 1;
 	if (shape.rank)
 		shape.dim[shape.rank - 1] = 1;
 	TT_TRY(tt_check_given(launch, 0, &shape));
@@ -186,8 +179,7 @@ static tt_status moe_kernel(struct tt_launch *launch)
 	TT_TRY(tt_values_of(&experts, &unused, launch, EXPERTS));
 	TT_TRY(tt_values_of(&mask, &unused, launch, LIKELIEST));
 	weights = tt_arena_alloc(launch->arena, (count / width + 1) * sizeof(*weights));
-	if (!weights)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(weights);
 	for (uint64_t row = 0; row < count / width; row++) {
 		double *line = &values[row * width];
 
@@ -230,14 +222,12 @@ static tt_status moe_expand(struct tt_call *call)
 
 static const struct tt_op ops[] = {
 	{.name = "ttnn.moe",
-	 .family = "moe",
 	 .doc = "The weight of the first expert among the likeliest ones of each row.",
 	 .sigs = {"input_tensor: Tensor, expert_mask_tensor: Tensor, topk_mask_tensor: Tensor, "
 		  "k: int = 32, *, memory_config: MemoryConfig ? = None, "
 		  "output_tensor: Tensor ? = None"},
 	 .expand = moe_expand,
-	 .golden = tt_golden_moe,
-	 .pcc = 0.999},
+	 .golden = tt_golden_moe},
 };
 
 const struct tt_op_family tt_family_moe = {"moe", ops, TT_COUNT(ops)};

@@ -5,17 +5,9 @@
 #include <inttypes.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden.h"
 #include "ops/compute.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(DIM, "dim")                                                                              \
@@ -111,19 +103,13 @@ static tt_status fast_reduce_kernel(struct tt_launch *launch)
 	struct tt_tensor *in = launch->inputs[0], *sum;
 	uint32_t dim = (uint32_t)launch->attrs[DIM].integer;
 	struct tt_reduce_job job = {.in = in, .kind = TT_REDUCE_SUM, .dims = 1u << dim, .scale = 1};
-	struct ttnn_spec_args args = {.shape = in->spec.shape, .dtype = TTNN_FLOAT32};
-	struct ttnn_tensor_spec spec;
-	tt_status status;
+	struct ttnn_shape shape = in->spec.shape;
 
-	args.shape.dim[dim] = 1;
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(&sum, &spec));
+	shape.dim[dim] = 1;
+	TT_TRY(tt_scratch_f32(&sum, &shape));
 	job.out = sum;
-	status = tt_backend_get()->reduce(&job);
-	if (status == TTNN_OK)
-		status = cut(launch, sum);
-	ttnn_tensor_unref(sum);
-	return status;
+	TT_TRY(tt_backend_get()->reduce(&job));
+	return cut(launch, sum);
 }
 
 static const struct tt_prog prog = {
@@ -143,27 +129,18 @@ static const struct tt_prog prog = {
 static tt_status fast_reduce_expand(struct tt_call *call)
 {
 	static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .fp32 = true};
-	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *out[TT_OUTPUTS_MAX];
+	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
 	int64_t dim = tt_call_int(call, "dim", 0);
-	size_t count;
 
 	TT_TRY(tt_need_device(in));
-	TT_TRY(tt_call_programs(
-		out, &count, call,
-		&(struct tt_program_args){
-			.prog = &prog,
-			TT_INPUTS(in),
-			TT_BIND(call, schema,
-				[DIM] = ttnn_v_int(dim < 0 ? dim + in->spec.shape.rank : dim),
-				[COMPUTE] = tt_compute_config(
-					call, tt_call_arg(call, "compute_kernel_config"),
-					&usual))}));
-	for (size_t i = 0; i < count; i++)
-		tt_call_return(call, out[i]);
-	return TTNN_OK;
+	return TT_LAUNCH_RETURN(
+		call, &prog, TT_INPUTS(in),
+		TT_BIND(call, schema, [DIM] = ttnn_v_int(dim < 0 ? dim + in->spec.shape.rank : dim),
+			[COMPUTE] = tt_compute_config(
+				call, tt_call_arg(call, "compute_kernel_config"), &usual)));
 }
 
-static tt_status golden(struct tt_golden *golden)
+static tt_status fast_reduce_golden(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
 	int64_t dim = tt_call_int(&golden->call, "dim", 0);
@@ -194,18 +171,15 @@ static tt_status golden(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
-static const struct tt_prog *const programs[] = {&prog, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.deepseek_moe_fast_reduce_nc",
-	 .family = "moe_fast_reduce",
 	 .doc = "Sums over a dimension before the last two, cut into tensors along the last one.",
 	 .sigs = {"input_tensor: Tensor, dim: int, *, split_size: int, output_memory_config: "
 		  "MemoryConfig = DRAM, compute_kernel_config: ComputeConfig? = None"},
 	 .expand = fast_reduce_expand,
-	 .golden = golden,
-	 .pcc = 0.999,
+	 .golden = fast_reduce_golden,
 	 .gives = "[Tensor]",
-	 .programs = programs},
+	 TT_PROGRAMS(&prog)},
 };
 
 const struct tt_op_family tt_family_moe_fast_reduce = {"moe_fast_reduce", ops, TT_COUNT(ops)};

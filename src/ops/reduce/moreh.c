@@ -8,18 +8,12 @@
 #include <math.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_reduction.h"
 #include "ops/compute.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/norm/norm.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/reduce_program.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
 
 static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = true};
 
@@ -127,7 +121,7 @@ static tt_status sum_choose(uint32_t *out, struct tt_launch *launch)
 }
 
 /* Whole numbers have a sum of their own type; floats take the masked form, with a scaler. */
-static tt_status sum_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status moreh_sum_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct dim_memory memory;
 
@@ -147,7 +141,7 @@ static tt_status sum_memory(struct tt_plan *plan, const struct tt_launch *launch
 	return masked_memory(plan, &memory, way_of(launch) == W ? 2 : 1, 2);
 }
 
-static tt_status sum_kernel(struct tt_launch *launch)
+static tt_status moreh_sum_kernel(struct tt_launch *launch)
 {
 	return dim_reduce(launch, launch->inputs[0], TT_REDUCE_SUM, 1);
 }
@@ -156,7 +150,7 @@ static tt_status sum_kernel(struct tt_launch *launch)
 	{                                                                                          \
 		.name = "ttnn::operations::moreh::moreh_sum::MorehSumOperation::MorehSum" name_    \
 			"Factory",                                                                 \
-		.memory = sum_memory                                                               \
+		.memory = moreh_sum_memory                                                         \
 	}
 static const struct tt_factory sum_factories[] = {
 	SUM_FACTORY("H"),    SUM_FACTORY("NC"),    SUM_FACTORY("W"),
@@ -170,7 +164,7 @@ static const struct tt_prog prog_sum = {
 	.infer = dim_infer,
 	TT_FACTORIES(sum_factories),
 	.choose = sum_choose,
-	TT_KERNEL(sum_kernel),
+	TT_KERNEL(moreh_sum_kernel),
 };
 
 /* ---- means ------------------------------------------------------------------------------------------------ */
@@ -271,27 +265,20 @@ static tt_status norm_kernel(struct tt_launch *launch)
 {
 	double p = launch->attrs[NORM_P].real;
 	struct tt_unary_step step = {.fn = p == 0 ? TT_UNARY_NEZ : TT_UNARY_ABS};
-	struct ttnn_spec_args args = {.shape = launch->inputs[0]->spec.shape,
-				      .dtype = TTNN_FLOAT32};
-	struct ttnn_tensor_spec spec;
+	struct ttnn_shape shape = launch->inputs[0]->spec.shape;
 	struct tt_tensor *sizes;
-	tt_status status;
 
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(&sizes, &spec));
-	status = tt_backend_get()->map(&(struct tt_map_job){.out = sizes,
-							    .arity = 1,
-							    .in = {launch->inputs[0]},
-							    .post = &step,
-							    .post_count = 1});
-	if (status == TTNN_OK)
-		status = dim_reduce(launch, sizes,
-				    p == 0  ? TT_REDUCE_SUM
-				    : p > 0 ? TT_REDUCE_MAX
-					    : TT_REDUCE_MIN,
-				    1);
-	ttnn_tensor_unref(sizes);
-	return status;
+	TT_TRY(tt_scratch_f32(&sizes, &shape));
+	TT_TRY(tt_backend_get()->map(&(struct tt_map_job){.out = sizes,
+							  .arity = 1,
+							  .in = {launch->inputs[0]},
+							  .post = &step,
+							  .post_count = 1}));
+	return dim_reduce(launch, sizes,
+			  p == 0  ? TT_REDUCE_SUM
+			  : p > 0 ? TT_REDUCE_MAX
+				  : TT_REDUCE_MIN,
+			  1);
 }
 
 #define NORM_FACTORY(name_)                                                                             \
@@ -383,7 +370,7 @@ static const struct tt_enum softmax_op_enum = {"MorehSoftmaxOp", softmax_op_rows
 					       TT_COUNT(softmax_op_rows)};
 
 /* The factories are those of softmax along any dimension (softmax_lines.c). */
-static tt_status softmax_choose(uint32_t *out, struct tt_launch *launch)
+static tt_status moreh_softmax_choose(uint32_t *out, struct tt_launch *launch)
 {
 	enum ttnn_dtype dtype = launch->inputs[0]->spec.dtype;
 	bool wide = tt_compute_has(&launch->attrs[SOFTMAX_COMPUTE], TT_COMPUTE_FP32);
@@ -399,7 +386,7 @@ static tt_status softmax_choose(uint32_t *out, struct tt_launch *launch)
 }
 
 /* softmin is softmax of the negated values, logsoftmax its logarithm. */
-static tt_status softmax_kernel(struct tt_launch *launch)
+static tt_status moreh_softmax_kernel(struct tt_launch *launch)
 {
 	enum softmax_op op = (enum softmax_op)launch->attrs[SOFTMAX_OP].integer;
 	struct tt_softmax_job job = {.out = launch->outputs[0],
@@ -430,8 +417,8 @@ static const struct tt_prog prog_softmax = {
 	.attrs = &softmax_schema,
 	.infer = tt_infer_tiles,
 	TT_FACTORIES(softmax_factories),
-	.choose = softmax_choose,
-	TT_KERNEL(softmax_kernel),
+	.choose = moreh_softmax_choose,
+	TT_KERNEL(moreh_softmax_kernel),
 };
 
 /* ---- the operations ---------------------------------------------------------------------------------------------- */
@@ -515,12 +502,11 @@ static tt_status return_passes(struct tt_call *call, pass_fn first, pass_fn othe
 {
 	struct tt_tensor *out;
 
-	TT_TRY(run_passes(&out, call, tt_call_tensor(call, "input"), first, others));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(
+		call, run_passes(&out, call, tt_call_tensor(call, "input"), first, others), &out);
 }
 
-static tt_status sum_expand(struct tt_call *call)
+static tt_status moreh_sum_expand(struct tt_call *call)
 {
 	return return_passes(call, sum_pass, sum_pass);
 }
@@ -538,28 +524,25 @@ static tt_status norm_expand(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input"), *out, *powers, *sum;
 	double p = tt_call_real(call, "p", 2);
-	tt_status status;
 
 	if (p == 0 || isinf(p))
 		return return_passes(call, norm_pass, p == 0 ? sum_pass : norm_pass);
 	TT_TRY(pow_pass(&powers, call, in, NULL, p));
-	status = run_passes(&sum, call, powers, sum_pass, sum_pass);
-	tt_call_overwrite(call, powers);
-	TT_TRY(status);
+	TT_TRY(tt_call_overwrite_after(call, run_passes(&sum, call, powers, sum_pass, sum_pass),
+				       powers));
 	tt_call_own(call, sum);
-	TT_TRY(pow_pass(&out, call, sum, tt_call_tensor(call, "output"), 1 / p));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, pow_pass(&out, call, sum, tt_call_tensor(call, "output"), 1 / p),
+			    &out);
 }
 
 static tt_status pow_expand(struct tt_call *call)
 {
 	struct tt_tensor *out;
 
-	TT_TRY(pow_pass(&out, call, tt_call_tensor(call, "input"), tt_call_tensor(call, "output"),
-			tt_call_real(call, "p", 2)));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call,
+			    pow_pass(&out, call, tt_call_tensor(call, "input"),
+				     tt_call_tensor(call, "output"), tt_call_real(call, "p", 2)),
+			    &out);
 }
 
 /* STRATEGY is left to upstream (0: none). */
@@ -599,9 +582,8 @@ static tt_status cumsum_expand(struct tt_call *call)
 				  {"memory_config", *tt_call_arg(call, "memory_config")}};
 	struct tt_tensor *out;
 
-	TT_TRY(tt_call_op(&out, call, "ttnn.cumsum", args, TT_COUNT(args)));
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return tt_call_give(call, tt_call_op(&out, call, "ttnn.cumsum", args, TT_COUNT(args)),
+			    &out);
 }
 
 #define TAIL                                                                                       \
@@ -616,12 +598,12 @@ static const enum softmax_op softmax = SOFTMAX, softmin = SOFTMIN, logsoftmax = 
 
 #define OP(name_, expand_, golden_, row_, sig_, doc_)                                              \
 	{                                                                                          \
-		.name = "ttnn.moreh_" name_, .family = "moreh", .doc = doc_, .sigs = {sig_},       \
-		.expand = expand_, .golden = golden_, .pcc = 0.999, .row = row_                    \
+		.name = "ttnn.moreh_" name_, .doc = doc_, .sigs = {sig_}, .expand = expand_,       \
+		.golden = golden_, .row = row_                                                     \
 	}
 
 static const struct tt_op ops[] = {
-	OP("sum", sum_expand, tt_golden_moreh_sum, NULL,
+	OP("sum", moreh_sum_expand, tt_golden_moreh_sum, NULL,
 	   "input: Tensor, dim: int | ints ? = None, *, keepdim: bool = False, " TAIL,
 	   "The sum over dimensions."),
 	OP("mean", mean_expand, tt_golden_moreh_mean, NULL,

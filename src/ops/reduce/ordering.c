@@ -3,9 +3,6 @@
 
 #include "backend/backend.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
 
 #define RANK 4
 
@@ -145,9 +142,10 @@ tt_status tt_ordering_fill(struct tt_tensor **out, struct tt_call *call, struct 
 
 	if (tt_dtype_is_integer(in->spec.dtype))
 		args[1].value = ttnn_v_int(value > 0 ? UINT16_MAX : 0);
-	TT_TRY(tt_call_op(out, call, "ttnn.fill_implicit_tile_padding", args, TT_COUNT(args)));
-	tt_call_own(call, *out);
-	return TTNN_OK;
+	return tt_call_owned(
+		call,
+		tt_call_op(out, call, "ttnn.fill_implicit_tile_padding", args, TT_COUNT(args)),
+		out);
 }
 
 /* To a width of whole tiles, or a power of two, with what sorts last. */
@@ -174,15 +172,13 @@ tt_status tt_ordering_pad(struct tt_tensor **out, struct tt_call *call, struct t
 /* ---- running ------------------------------------------------------------------------------------------------ */
 
 /* A scratch tensor of the input's shape with another width. */
-static tt_status scratch(struct tt_tensor **out, const struct tt_tensor *like, uint64_t width,
-			 enum ttnn_dtype dtype)
+static tt_status row_scratch(struct tt_tensor **out, const struct tt_tensor *like, uint64_t width,
+			     enum ttnn_dtype dtype)
 {
-	struct ttnn_spec_args args = {.shape = like->spec.shape, .dtype = dtype};
-	struct ttnn_tensor_spec spec;
+	struct ttnn_shape shape = like->spec.shape;
 
-	args.shape.dim[args.shape.rank - 1] = (uint32_t)width;
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	return ttnn_tensor_new(out, &spec);
+	shape.dim[shape.rank - 1] = (uint32_t)width;
+	return tt_scratch(out, &shape, dtype, TTNN_ROW_MAJOR);
 }
 
 /* A result that is narrower than what it goes into. */
@@ -203,13 +199,13 @@ static tt_status rename_places(struct tt_tensor **places, const struct tt_orderi
 
 	if (!job->given)
 		return TTNN_OK;
-	TT_TRY(scratch(&gather.out, job->in, count, TTNN_UINT32));
+	TT_TRY(row_scratch(&gather.out, job->in, count, TTNN_UINT32));
 	*places = gather.out;
 	return tt_backend_get()->index(&gather);
 }
 
 /* Floats are sorted in float32; places are numbered as the caller's. */
-static tt_status run(const struct tt_ordering_job *job)
+static tt_status ordering_run(const struct tt_ordering_job *job)
 {
 	uint32_t rank = job->in->spec.shape.rank;
 	uint64_t width = job->in->spec.shape.dim[rank - 1];
@@ -218,26 +214,16 @@ static tt_status run(const struct tt_ordering_job *job)
 				   .count = job->count < width ? job->count : width,
 				   .descending = job->descending};
 	struct tt_tensor *places;
-	tt_status status;
 
-	TT_TRY(scratch(&sort.values, job->in, sort.count,
-		       tt_dtype_is_integer(job->in->spec.dtype) ? job->in->spec.dtype
-								: TTNN_FLOAT32));
-	status = scratch(&sort.indices, job->in, sort.count, TTNN_UINT32);
-	if (status == TTNN_OK)
-		status = tt_backend_get()->sort(&sort);
+	TT_TRY(row_scratch(&sort.values, job->in, sort.count,
+			   tt_dtype_is_integer(job->in->spec.dtype) ? job->in->spec.dtype
+								    : TTNN_FLOAT32));
+	TT_TRY(row_scratch(&sort.indices, job->in, sort.count, TTNN_UINT32));
+	TT_TRY(tt_backend_get()->sort(&sort));
 	places = sort.indices;
-	if (status == TTNN_OK)
-		status = rename_places(&places, job, sort.count);
-	if (status == TTNN_OK)
-		status = put(job->values, sort.values);
-	if (status == TTNN_OK)
-		status = put(job->indices, places);
-	if (places != sort.indices)
-		ttnn_tensor_unref(places);
-	ttnn_tensor_unref(sort.values);
-	ttnn_tensor_unref(sort.indices);
-	return status;
+	TT_TRY(rename_places(&places, job, sort.count));
+	TT_TRY(put(job->values, sort.values));
+	return put(job->indices, places);
 }
 
 /* Only the first `width` elements of a padded row count. */
@@ -245,18 +231,14 @@ tt_status tt_ordering_run(const struct tt_ordering_job *job)
 {
 	struct tt_ordering_job narrower = *job;
 	enum ttnn_dtype dtype = job->in->spec.dtype;
-	tt_status status;
 
 	if (job->width == 0 || job->width >= tt_shape_last(&job->in->spec.shape, 1))
-		return run(job);
-	TT_TRY(scratch(&narrower.in, job->in, job->width,
-		       tt_dtype_is_integer(dtype) ? dtype : TTNN_FLOAT32));
-	status = tt_move_part(narrower.in, job->in,
-			      &(struct tt_move_block){.extent = narrower.in->spec.shape.dim});
-	if (status == TTNN_OK)
-		status = run(&narrower);
-	ttnn_tensor_unref(narrower.in);
-	return status;
+		return ordering_run(job);
+	TT_TRY(row_scratch(&narrower.in, job->in, job->width,
+			   tt_dtype_is_integer(dtype) ? dtype : TTNN_FLOAT32));
+	TT_TRY(tt_move_part(narrower.in, job->in,
+			    &(struct tt_move_block){.extent = narrower.in->spec.shape.dim}));
+	return ordering_run(&narrower);
 }
 
 bool tt_ordering_given(struct tt_launch *launch)

@@ -10,18 +10,10 @@
 #include <inttypes.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_reduction.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/reduce_program.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
 
 #define RANK 4
 
@@ -130,24 +122,17 @@ static tt_status all_memory(struct tt_plan *plan, const struct tt_launch *launch
 static tt_status all_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *out = launch->outputs[0], *one;
-	struct ttnn_spec_args args = {.shape = {4, {1, 1, 1, 1}}, .dtype = TTNN_FLOAT32};
+	struct ttnn_shape shape = {4, {1, 1, 1, 1}};
 	struct tt_reduce_job job = {.in = launch->inputs[0],
 				    .kind = TT_REDUCE_PROD,
 				    .dims = (1u << launch->inputs[0]->spec.shape.rank) - 1,
 				    .scale = 1};
-	struct ttnn_tensor_spec spec;
-	tt_status status;
 
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(&one, &spec));
+	TT_TRY(tt_scratch_f32(&one, &shape));
 	job.out = one;
-	status = tt_backend_get()->reduce(&job);
-	if (status == TTNN_OK)
-		status = tt_backend_get()->fill(out, 1, TT_FILL_ALL);
-	if (status == TTNN_OK)
-		status = tt_move_part(out, one, &(struct tt_move_block){.extent = spec.shape.dim});
-	ttnn_tensor_unref(one);
-	return status;
+	TT_TRY(tt_backend_get()->reduce(&job));
+	TT_TRY(tt_backend_get()->fill(out, 1, TT_FILL_ALL));
+	return tt_move_part(out, one, &(struct tt_move_block){.extent = shape.dim});
 }
 
 static const struct tt_prog prog_all = {
@@ -205,8 +190,7 @@ static tt_status first_number(struct tt_tensor **out, struct tt_call *call, stru
 	double *numbers = tt_arena_calloc(call->arena, ALL_WIDTH, sizeof(*numbers));
 	tt_status status;
 
-	if (!numbers)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(numbers);
 	TT_TRY(tt_host_from_device(&host, call, row));
 	status = dry ? TTNN_OK : tt_tensor_numbers(numbers, ALL_WIDTH, host);
 	ttnn_tensor_unref(host);
@@ -223,13 +207,10 @@ static tt_status product_of_all(struct tt_call *call, struct tt_tensor *in, bool
 {
 	struct ttnn_shape ones = {in->spec.shape.rank, {0}};
 	struct tt_tensor *row, *out, *next;
-	tt_status status;
 
 	TT_TRY(TT_LAUNCH(&row, call, &prog_all, TT_INPUTS(in),
 			 .attrs = (struct ttnn_value[]){[ALL_MEMORY] = ttnn_v_memory(memory)}));
-	status = first_number(&out, call, row, memory);
-	tt_call_drop(call, row);
-	TT_TRY(status);
+	TT_TRY(tt_call_drop_after(call, first_number(&out, call, row, memory), row));
 	if (out->spec.dtype != in->spec.dtype) {
 		tt_call_own(call, out);
 		TT_TRY(tt_call_cast(&next, call, out, in->spec.dtype));
@@ -384,7 +365,6 @@ static tt_status product(struct tt_tensor **out, const struct request *request,
 {
 	uint32_t rank = in->spec.shape.rank, dims[TTNN_MAX_RANK];
 	struct tt_tensor *swapped, *result;
-	tt_status status;
 
 	if (rank <= RANK || dim + 3 >= rank)
 		return product_folded(out, request, in, dim);
@@ -395,15 +375,13 @@ static tt_status product(struct tt_tensor **out, const struct request *request,
 	TT_TRY(permute(&swapped, request, in, dims));
 	tt_call_own(request->call, swapped);
 	TT_TRY(product_folded(&result, request, swapped, rank - 3));
-	status = permute(out, request, result, dims);
-	tt_call_overwrite(request->call, result);
-	return status;
+	return tt_call_overwrite_after(request->call, permute(out, request, result, dims), result);
 }
 
 /* ---- the operation ----------------------------------------------------------------------------------------------- */
 
 /* Tiles whose padding is 1. */
-static tt_status prepare(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in)
+static tt_status prod_prepare(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in)
 {
 	struct ttnn_arg args[] = {{"input_tensor", ttnn_v_tensor(in)},
 				  {"fill_value", ttnn_v_real(1)}};
@@ -469,7 +447,7 @@ static tt_status prod_expand(struct tt_call *call)
 		", %" PRId64 "])",
 		-rank, rank - 1);
 	TT_TRY(tt_need_device(in));
-	TT_TRY(prepare(&in, call, in));
+	TT_TRY(prod_prepare(&in, call, in));
 	if (!given || rank < 2)
 		return product_of_all(call, in, keep, request.memory);
 	dims.dim[0] = (uint32_t)(dim < 0 ? dim + rank : dim);
@@ -485,15 +463,13 @@ static tt_status prod_expand(struct tt_call *call)
 
 static const struct tt_op ops[] = {
 	{.name = "ttnn.prod",
-	 .family = "reduction",
 	 .doc = "The product over a dimension, or of everything.",
 	 .sigs = {"input_tensor: Tensor, dim: int? = None, keepdim: bool = False, *, memory_config: "
 		  "MemoryConfig? = None",
 		  "input_tensor: Tensor, output_tensor: Tensor, *, dims: ints, memory_config: "
 		  "MemoryConfig? = None"},
 	 .expand = prod_expand,
-	 .golden = tt_golden_prod,
-	 .pcc = 0.999},
+	 .golden = tt_golden_prod},
 };
 
-const struct tt_op_family tt_family_prod = {"prod", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_prod = {"reduction", ops, TT_COUNT(ops)};

@@ -9,17 +9,10 @@
 #include <inttypes.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_reduction.h"
 #include "ops/compute.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/reduce/reduce_program.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
 
 #define ATTRS(X)                                                                                   \
 	X(DIM, "dim")                                                                              \
@@ -77,23 +70,16 @@ static tt_status outer_kernel(struct tt_launch *launch)
 	uint32_t dim = (uint32_t)launch->attrs[DIM].integer;
 	struct tt_reduce_job job = {
 		.out = out, .in = in, .kind = TT_REDUCE_SUM, .dims = 1u << dim, .scale = 1};
-	struct ttnn_spec_args args = {.shape = in->spec.shape, .dtype = TTNN_FLOAT32};
-	struct ttnn_tensor_spec spec;
-	tt_status status;
+	struct ttnn_shape shape = in->spec.shape;
 
 	if (ttnn_shape_equal(&in->spec.shape, &in->spec.padded))
 		return tt_backend_get()->reduce(&job);
-	args.shape.dim[dim] = 1;
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(&sum, &spec));
+	shape.dim[dim] = 1;
+	TT_TRY(tt_scratch_f32(&sum, &shape));
 	job.out = sum;
-	status = tt_backend_get()->reduce(&job);
-	if (status == TTNN_OK)
-		status = tt_backend_get()->fill(out, 0, TT_FILL_ALL);
-	if (status == TTNN_OK)
-		status = tt_move_part(out, sum, &(struct tt_move_block){.extent = spec.shape.dim});
-	ttnn_tensor_unref(sum);
-	return status;
+	TT_TRY(tt_backend_get()->reduce(&job));
+	TT_TRY(tt_backend_get()->fill(out, 0, TT_FILL_ALL));
+	return tt_move_part(out, sum, &(struct tt_move_block){.extent = shape.dim});
 }
 
 /* Dimensions before the last two. */
@@ -181,14 +167,12 @@ static tt_status outer_expand(struct tt_call *call)
 
 static const struct tt_op ops[] = {{
 	.name = "ttnn.experimental.fast_reduce_nc",
-	.family = "reduce_outer",
 	.doc = "The sum over dimensions before the last two. Padding becomes part of the shape.",
 	.sigs = {"input: Tensor, *, dims: ints = [], output: Tensor? = None, memory_config: "
 		 "MemoryConfig? = None, compute_kernel_config: ComputeConfig? = None, "
 		 "sub_core_grids: CoreRangeSet? = None"},
 	.expand = outer_expand,
 	.golden = tt_golden_reduce_outer,
-	.pcc = 0.999,
 }};
 
 const struct tt_op_family tt_family_reduce_outer = {"reduce_outer", ops, TT_COUNT(ops)};

@@ -13,18 +13,9 @@
 #include <math.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "ops/compute.h"
 #include "ops/eltwise/eltwise.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/spec.h"
 
 static const struct tt_enum_row math_rows[] = {{TT_MATH_SUM, "SUM"}, {TT_MATH_AVG, "AVG"},
 					       {TT_MATH_MAX, "MAX"}, {TT_MATH_MIN, "MIN"},
@@ -152,7 +143,6 @@ static tt_status reduce_infer(struct tt_launch *launch)
 				      .tile = in->tile};
 	enum tt_reduce_dim dim = dim_of(launch);
 
-	launch->output_count = 1;
 	if (dim != TT_DIM_H)
 		args.shape.dim[in->shape.rank - 1] = 1;
 	if (dim != TT_DIM_W)
@@ -366,24 +356,15 @@ static double neutral(enum tt_reduce_math math)
 static tt_status reduce_slices(const struct tt_launch *launch, struct tt_reduce_job *job)
 {
 	struct tt_tensor *out = launch->outputs[0], *whole;
-	struct ttnn_spec_args args = {.shape = out->spec.shape, .dtype = out->spec.dtype};
-	struct ttnn_tensor_spec spec;
-	tt_status status;
+	struct ttnn_shape shape = out->spec.shape;
 
-	args.shape.dim[args.shape.rank - 2] = 1;
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_new(&whole, &spec));
+	shape.dim[shape.rank - 2] = 1;
+	TT_TRY(tt_scratch(&whole, &shape, out->spec.dtype, TTNN_ROW_MAJOR));
 	job->out = whole;
-	status = tt_backend_get()->reduce(job);
-	if (status == TTNN_OK)
-		status = tt_backend_get()->fill(
-			out, neutral((enum tt_reduce_math)launch->attrs[MATH].integer),
-			TT_FILL_ALL);
-	if (status == TTNN_OK)
-		status =
-			tt_move_part(out, whole, &(struct tt_move_block){.extent = args.shape.dim});
-	ttnn_tensor_unref(whole);
-	return status;
+	TT_TRY(tt_backend_get()->reduce(job));
+	TT_TRY(tt_backend_get()->fill(
+		out, neutral((enum tt_reduce_math)launch->attrs[MATH].integer), TT_FILL_ALL));
+	return tt_move_part(out, whole, &(struct tt_move_block){.extent = shape.dim});
 }
 
 /* A negated maximum is a minimum. */

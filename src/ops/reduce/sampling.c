@@ -8,16 +8,9 @@
 #include <math.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_reduction.h"
-#include "ops/mem_rows.h"
 #include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/memory.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
+#include "ops/values.h"
 
 /* ---- generators ------------------------------------------------------------------------------------------- */
 
@@ -55,7 +48,6 @@ static tt_status seed_infer(struct tt_launch *launch)
 {
 	static const struct ttnn_memory_config plain = {.buffer = TTNN_DRAM};
 
-	launch->output_count = 1;
 	return tt_spec_simple(&launch->specs[0], &TT_SHAPE(1), TTNN_UINT32, TTNN_ROW_MAJOR, &plain);
 }
 
@@ -174,8 +166,7 @@ static tt_status seed_kernel(struct tt_launch *launch)
 	uint64_t count = counted ? volume(counted) : 0, all;
 	double *numbers = tt_arena_alloc(launch->arena, 2 * (count + 1) * sizeof(*numbers));
 
-	if (!numbers)
-		return tt_fail_nomem();
+	TT_NEED_MEMORY(numbers);
 	if (seeds)
 		TT_TRY(tt_tensor_numbers(numbers, count, seeds));
 	if (users)
@@ -248,7 +239,6 @@ static tt_status sampling_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[VALUES]->spec;
 
-	launch->output_count = 1;
 	if (tt_infer_given(launch, 0))
 		return TTNN_OK;
 	return tt_spec_simple(&launch->specs[0], &TT_SHAPE(1, 1, 1, tt_shape_last(&in->shape, 2)),
@@ -545,29 +535,6 @@ static double chance_of(const struct tt_launch *launch, uint32_t user)
 	return chance;
 }
 
-static tt_status read_all(double **out, const struct tt_launch *launch, size_t input)
-{
-	uint64_t count = volume(launch->inputs[input]);
-
-	*out = tt_arena_alloc(launch->arena, (count + 1) * sizeof(**out));
-	return *out ? tt_tensor_numbers(*out, count, launch->inputs[input]) : tt_fail_nomem();
-}
-
-/* Through a tensor on the host. */
-static tt_status write_tokens(struct tt_tensor *out, const int32_t *tokens)
-{
-	struct ttnn_spec_args args = {.shape = out->spec.shape, .dtype = out->spec.dtype};
-	struct ttnn_tensor_spec spec;
-	struct tt_tensor *host;
-	tt_status status;
-
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_from_data(&host, tokens, TTNN_INT32, &spec, 0));
-	status = tt_backend_get()->reshape(out, host);
-	ttnn_tensor_unref(host);
-	return status;
-}
-
 /* A k outside of its range is taken as the nearest within. */
 static tt_status sampling_kernel(struct tt_launch *launch)
 {
@@ -575,9 +542,10 @@ static tt_status sampling_kernel(struct tt_launch *launch)
 	uint32_t users = shape->dim[2], width = shape->dim[3];
 	int32_t tokens[USERS_MAX] = {0};
 	double *numbers[TEMPERATURE + 1];
+	uint64_t count;
 
 	for (size_t i = 0; i <= TEMPERATURE; i++)
-		TT_TRY(read_all(&numbers[i], launch, i));
+		TT_TRY(tt_values_of(&numbers[i], &count, launch, i));
 	for (uint32_t user = 0; user < users; user++) {
 		double k = numbers[K][user];
 		struct setting setting = {.k = k < 1        ? 1
@@ -591,7 +559,7 @@ static tt_status sampling_kernel(struct tt_launch *launch)
 
 		tokens[user] = (int32_t)(int64_t)numbers[INDICES][line + place];
 	}
-	return write_tokens(launch->outputs[0], tokens);
+	return tt_values_write(launch->outputs[0], tokens, TTNN_INT32);
 }
 
 static const struct tt_prog sampling_program = {

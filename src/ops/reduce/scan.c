@@ -10,16 +10,9 @@
 #include <inttypes.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_reduction.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/reduce/reduce_program.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
 
 #define RANK 4
 
@@ -311,20 +304,16 @@ static const enum scan sum = CUMSUM, product = CUMPROD;
 
 static const struct tt_op ops[] = {
 	{.name = "ttnn.cumsum",
-	 .family = "scan",
 	 .doc = "The sum of all values up to each, along a dimension.",
 	 .sigs = {"input" TAIL ", disable_compensated_sum: bool = False"},
 	 .expand = scan_expand,
 	 .golden = tt_golden_cumsum,
-	 .pcc = 0.999,
 	 .row = &sum},
 	{.name = "ttnn.cumprod",
-	 .family = "scan",
 	 .doc = "The product of all values up to each, along a dimension.",
 	 .sigs = {"input_tensor" TAIL},
 	 .expand = scan_expand,
 	 .golden = tt_golden_cumprod,
-	 .pcc = 0.999,
 	 .row = &product},
 };
 

@@ -14,18 +14,10 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_reduction.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/reduce/ordering.h"
 #include "ops/reduce/reduce_program.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
 
 #define ATTRS(X)                                                                                   \
 	X(DIM, "dim")                                                                              \
@@ -175,7 +167,7 @@ static uint64_t place_bytes(const struct ttnn_tensor_spec *in)
 #define SYNC_BYTES 512
 
 /* A whole row of tiles, values and places; rows are tilized on the way, uint16 is cast. */
-static tt_status single_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status sort_single_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	const struct sort_work *work = launch->work;
@@ -222,7 +214,7 @@ static tt_status cross_memory(struct tt_plan *plan, const struct tt_launch *laun
 }
 
 /* Two tiles of each on every core; the coordinator has buffers of its own. */
-static tt_status multi_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status sort_multi_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	const struct sort_work *work = launch->work;
@@ -257,11 +249,11 @@ static tt_status multi_memory(struct tt_plan *plan, const struct tt_launch *laun
 
 static const struct tt_factory factories[] = {
 	[SINGLE] = {.name = "ttnn::prim::SortProgramFactorySingleRowSingleCore",
-		    .memory = single_memory},
+		    .memory = sort_single_memory},
 	[CROSS] = {.name = "ttnn::prim::SortProgramFactoryCrossCoreDataExchange",
 		   .memory = cross_memory},
 	[MULTI] = {.name = "ttnn::prim::SortProgramFactorySingleRowMultiCore",
-		   .memory = multi_memory},
+		   .memory = sort_multi_memory},
 };
 
 /* Only the real width is sorted. */
@@ -383,7 +375,7 @@ static tt_status deliver(struct tt_tensor **result, struct tt_tensor **old,
 static tt_status expand_single(const struct request *request)
 {
 	struct tt_call *call = request->call;
-	struct tt_tensor *in = request->in, *values, *places;
+	struct tt_tensor *in = request->in, *values;
 	enum ttnn_dtype dtype = single_places(in);
 	struct tt_tensor *old = NULL;
 	tt_status status;
@@ -398,21 +390,18 @@ static tt_status expand_single(const struct request *request)
 			return status;
 		}
 		tt_call_return(call, values);
-		TT_TRY(TT_CALL(&places, call, "ttnn.zeros_like",
-			       {"tensor", ttnn_v_tensor(request->given[1])},
-			       {"optional_tensor", ttnn_v_tensor(request->given[1])}));
-		tt_call_return(call, places);
-		return TTNN_OK;
+		return TT_CALL_RETURN(call, "ttnn.zeros_like",
+				      {"tensor", ttnn_v_tensor(request->given[1])},
+				      {"optional_tensor", ttnn_v_tensor(request->given[1])});
 	}
 	TT_TRY(TT_CALL(&values, call, "ttnn.clone", {"input", ttnn_v_tensor(in)},
 		       {"memory_config", ttnn_v_memory(request->memory)}));
 	tt_call_return(call, values);
-	TT_TRY(TT_CALL(&places, call, "ttnn.zeros", {"shape", ttnn_v_shape(&in->spec.shape)},
-		       {"dtype", ttnn_v_dtype(dtype)}, {"layout", ttnn_v_layout(in->spec.layout)},
-		       {"device", ttnn_v_device(tt_tensor_device(in))},
-		       {"memory_config", ttnn_v_memory(request->memory)}));
-	tt_call_return(call, places);
-	return TTNN_OK;
+	return TT_CALL_RETURN(call, "ttnn.zeros", {"shape", ttnn_v_shape(&in->spec.shape)},
+			      {"dtype", ttnn_v_dtype(dtype)},
+			      {"layout", ttnn_v_layout(in->spec.layout)},
+			      {"device", ttnn_v_device(tt_tensor_device(in))},
+			      {"memory_config", ttnn_v_memory(request->memory)});
 }
 
 /* The width that can be sorted: a power of two, at least two tiles. */
@@ -488,7 +477,8 @@ static tt_status launch_sort(struct tt_tensor **results, const struct request *r
 }
 
 /* What the program gives, as the caller wants it. */
-static tt_status finish(struct tt_tensor **results, const struct request *request, uint32_t width)
+static tt_status sort_finish(struct tt_tensor **results, const struct request *request,
+			     uint32_t width)
 {
 	struct tt_tensor *old[2] = {NULL, NULL};
 	tt_status status = TTNN_OK;
@@ -525,7 +515,7 @@ static tt_status expand_several(struct request *request)
 	width = tt_shape_last(&cube->spec.shape, 1);
 	TT_TRY(widen(&cube, &padded, &request->order, last));
 	TT_TRY(launch_sort(results, request, cube, padded));
-	status = finish(results, request, width);
+	status = sort_finish(results, request, width);
 	for (int i = 0; i < 2; i++) {
 		if (status == TTNN_OK)
 			tt_call_return(call, results[i]);
@@ -558,14 +548,12 @@ static tt_status sort_expand(struct tt_call *call)
 
 static const struct tt_op ops[] = {
 	{.name = "ttnn.sort",
-	 .family = "ordering",
 	 .doc = "The values along a dimension in order, and where they were.",
 	 .sigs = {"input_tensor: Tensor, dim: int = -1, descending: bool = False, stable: bool = "
 		  "False, *, memory_config: MemoryConfig? = None, out: Tensors? = None"},
 	 .expand = sort_expand,
 	 .golden = tt_golden_sort,
-	 .pcc = 0.999,
 	 .gives = "[Tensor]"},
 };
 
-const struct tt_op_family tt_family_sort = {"sort", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_sort = {"ordering", ops, TT_COUNT(ops)};

@@ -6,13 +6,8 @@
 #include "backend/backend.h"
 #include "golden/golden_reduction.h"
 #include "ops/compute.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/op_enums.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 #define CHANNELS 5120 /* the one width that the product is written for: Mamba 2.8B's */
 #define LATENT 32     /* states of a channel */
@@ -201,7 +196,7 @@ static tt_status sum_validate(struct tt_launch *launch)
 }
 
 /* What is between input and output is bfloat16. */
-static tt_status sum_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status ssm_sum_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const uint64_t between = tt_page_bf16(launch);
 	const ttnn_core_set *cores;
@@ -215,7 +210,7 @@ static tt_status sum_memory(struct tt_plan *plan, const struct tt_launch *launch
 		       TT_CB_ROW(16, "output", .pages = 2, .page = tt_page_in0(launch)));
 }
 
-static tt_status sum_kernel(struct tt_launch *launch)
+static tt_status ssm_sum_kernel(struct tt_launch *launch)
 {
 	return tt_backend_get()->states(&(struct tt_states_job){.kind = TT_STATES_SUM,
 								.out = launch->outputs[0],
@@ -229,8 +224,8 @@ static const struct tt_prog sum_prog = {
 	.attrs = &sum_schema,
 	.infer = sum_infer,
 	.validate = sum_validate,
-	TT_FACTORY("ttnn::experimental::prim::HCSumReduceProgramFactory", sum_memory),
-	TT_KERNEL(sum_kernel),
+	TT_FACTORY("ttnn::experimental::prim::HCSumReduceProgramFactory", ssm_sum_memory),
+	TT_KERNEL(ssm_sum_kernel),
 };
 
 /* ---- the scan ----------------------------------------------------------------------------------------- */
@@ -238,7 +233,7 @@ static const struct tt_prog sum_prog = {
 enum { SCAN_A, SCAN_BX, SCAN_STATE };
 
 /* Behind the result the state, in which the last row is left. */
-static tt_status scan_infer(struct tt_launch *launch)
+static tt_status ssm_scan_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *a = &launch->inputs[SCAN_A]->spec;
 
@@ -278,7 +273,7 @@ static tt_status scan_shards(struct tt_launch *launch)
 }
 
 /* A state for each column. */
-static tt_status scan_validate(struct tt_launch *launch)
+static tt_status ssm_scan_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *a = &launch->inputs[SCAN_A]->spec,
 				      *bx = &launch->inputs[SCAN_BX]->spec,
@@ -312,7 +307,7 @@ static tt_status scan_validate(struct tt_launch *launch)
 }
 
 /* CHUNK tiles at a time go through rows and back; the states of all columns stay. */
-static tt_status scan_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status ssm_scan_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_shard_spec *shard = &launch->inputs[SCAN_A]->spec.memory.shard;
 	uint64_t wide = shard->width / TT_TILE, high = shard->height / TT_TILE;
@@ -334,7 +329,7 @@ static tt_status scan_memory(struct tt_plan *plan, const struct tt_launch *launc
 			  .backing = launch->outputs[0]));
 }
 
-static tt_status scan_kernel(struct tt_launch *launch)
+static tt_status ssm_scan_kernel(struct tt_launch *launch)
 {
 	return tt_backend_get()->states(&(struct tt_states_job){.kind = TT_STATES_SCAN,
 								.out = launch->outputs[0],
@@ -347,10 +342,10 @@ static const struct tt_prog scan_prog = {
 	.device_op = "PrefixScanDeviceOperation",
 	.prim = "ttnn::prim::prefix_scan",
 	.attrs = &scan_schema,
-	.infer = scan_infer,
-	.validate = scan_validate,
-	TT_FACTORY("ttnn::experimental::prim::PrefixScanProgramFactory", scan_memory),
-	TT_KERNEL(scan_kernel),
+	.infer = ssm_scan_infer,
+	.validate = ssm_scan_validate,
+	TT_FACTORY("ttnn::experimental::prim::PrefixScanProgramFactory", ssm_scan_memory),
+	TT_KERNEL(ssm_scan_kernel),
 	.emits = 1,
 };
 
@@ -383,7 +378,7 @@ static tt_status mul_expand(struct tt_call *call)
 }
 
 /* The same attributes as the product. */
-static tt_status sum_expand(struct tt_call *call)
+static tt_status ssm_sum_expand(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input");
 
@@ -395,7 +390,7 @@ static tt_status sum_expand(struct tt_call *call)
 }
 
 /* The last state is written into h_prev and not returned. */
-static tt_status scan_expand(struct tt_call *call)
+static tt_status ssm_scan_expand(struct tt_call *call)
 {
 	struct tt_tensor *a = tt_call_tensor(call, "a"), *bx = tt_call_tensor(call, "bx"),
 			 *state = tt_call_tensor(call, "h_prev"), *out[TT_OUTPUTS_MAX];
@@ -426,26 +421,20 @@ static tt_status scan_expand(struct tt_call *call)
 
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.repeat_and_interleave_eltwise_mul",
-	 .family = "ssm",
 	 .doc = "a × b, where a row of 32 states is repeated and each of 5120 channels counts for 32.",
 	 .sigs = {"a: Tensor, b" TAIL},
 	 .expand = mul_expand,
-	 .golden = tt_golden_spread_product,
-	 .pcc = 0.999},
+	 .golden = tt_golden_spread_product},
 	{.name = "ttnn.experimental.hc_sum_reduce",
-	 .family = "ssm",
 	 .doc = "The sum of each 32 neighbours in a row.",
 	 .sigs = {"input" TAIL},
-	 .expand = sum_expand,
-	 .golden = tt_golden_neighbour_sum,
-	 .pcc = 0.999},
+	 .expand = ssm_sum_expand,
+	 .golden = tt_golden_neighbour_sum},
 	{.name = "ttnn.experimental.prefix_scan",
-	 .family = "ssm",
 	 .doc = "h = a × h + bx, row after row; the last h stays in h_prev.",
 	 .sigs = {"a: Tensor, bx: Tensor, h_prev" TAIL},
-	 .expand = scan_expand,
-	 .golden = tt_golden_prefix_scan,
-	 .pcc = 0.999},
+	 .expand = ssm_scan_expand,
+	 .golden = tt_golden_prefix_scan},
 };
 
 const struct tt_op_family tt_family_ssm = {"ssm", ops, TT_COUNT(ops)};

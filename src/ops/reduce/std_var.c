@@ -4,14 +4,11 @@
  */
 #include <math.h>
 
-#include "device/devtensor.h"
 #include "golden/golden_reduction.h"
 #include "ops/compute.h"
 #include "ops/movement/movement.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/reduce_program.h"
-#include "ops/usual.h"
-#include "tensor/shape.h"
 
 static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .fp32 = true};
 
@@ -58,7 +55,7 @@ static tt_status swap(struct tt_tensor **out, struct request *request, struct tt
 }
 
 /* Brings the dimensions into order and rows into tiles. */
-static tt_status prepare(struct request *request, struct tt_tensor *in)
+static tt_status std_var_prepare(struct request *request, struct tt_tensor *in)
 {
 	struct tt_tensor *ordered = NULL, *tiled;
 	tt_status status;
@@ -93,14 +90,15 @@ static tt_status as_matrix(struct tt_tensor **out, struct tt_call *call, struct 
 		*out = in;
 		return TTNN_OK;
 	}
-	TT_TRY(tt_call_reshape(out, call, &(struct tt_reshape_args){.in = in, .shape = &row}));
-	tt_call_own(call, *out);
-	return TTNN_OK;
+	return tt_call_owned(
+		call,
+		tt_call_reshape(out, call, &(struct tt_reshape_args){.in = in, .shape = &row}),
+		out);
 }
 
 /* The result under its shape. */
-static tt_status finish(struct request *request, struct tt_tensor *result,
-			const struct ttnn_shape *shape)
+static tt_status std_var_finish(struct request *request, struct tt_tensor *result,
+				const struct ttnn_shape *shape)
 {
 	struct tt_tensor *out;
 	tt_status status;
@@ -191,9 +189,9 @@ static tt_status std_var_expand(struct tt_call *call)
 		order_dims(&request, in->spec.shape.rank);
 	for (uint32_t i = 0; i + 2 < request.dims.count; i++)
 		request.pass.batch *= in->spec.shape.dim[request.dims.dim[i]];
-	TT_TRY(prepare(&request, in));
+	TT_TRY(std_var_prepare(&request, in));
 	TT_TRY(tt_welford_pass(&result, call, &request.pass));
-	return finish(&request, result, &shape);
+	return std_var_finish(&request, result, &shape);
 }
 
 #define SIG                                                                                        \
@@ -205,21 +203,17 @@ static const enum tt_reduce_math std = TT_MATH_STD, var = TT_MATH_VAR;
 
 static const struct tt_op ops[] = {
 	{.name = "ttnn.std",
-	 .family = "reduction",
 	 .doc = "The standard deviation over dimensions.",
 	 .sigs = {SIG},
 	 .expand = std_var_expand,
 	 .golden = tt_golden_std,
-	 .pcc = 0.999,
 	 .row = &std},
 	{.name = "ttnn.var",
-	 .family = "reduction",
 	 .doc = "The variance over dimensions.",
 	 .sigs = {SIG},
 	 .expand = std_var_expand,
 	 .golden = tt_golden_var,
-	 .pcc = 0.999,
 	 .row = &var},
 };
 
-const struct tt_op_family tt_family_deviation = {"deviation", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_std_var = {"reduction", ops, TT_COUNT(ops)};

@@ -1,18 +1,16 @@
 /* std_var_hw.c: variance, deviation and normal values of whole matrices, made of other operations. */
 #include <math.h>
 
-#include "base/vec.h"
 #include "golden/golden.h"
 #include "ops/op_enums.h"
 #include "ops/recipe.h"
-#include "tensor/core.h"
 
 #define CENTERED                                                                                   \
 	"average = mean~(input_tensor, dims, True); "                                              \
 	"centered = bcast~(input_tensor, average, minus, both); "
 
 /* With the dimensions, and one by as many values as a matrix has, padding too. */
-static tt_status run(struct tt_call *call, const char *text)
+static tt_status hw_run(struct tt_call *call, const char *text)
 {
 	const struct ttnn_shape *padded = &tt_call_tensor(call, "input_tensor")->spec.padded;
 	const struct ttnn_value dims[] = {ttnn_v_int(2), ttnn_v_int(3)};
@@ -33,20 +31,20 @@ static tt_status run(struct tt_call *call, const char *text)
 
 static tt_status expand_var(struct tt_call *call)
 {
-	return run(call, CENTERED "squares = square(centered); "
-				  "return sum(squares, dims, True, scalar=scale)");
+	return hw_run(call, CENTERED "squares = square(centered); "
+				     "return sum(squares, dims, True, scalar=scale)");
 }
 
 static tt_status expand_std(struct tt_call *call)
 {
-	return run(call, "return sqrt(var_hw(input_tensor))");
+	return hw_run(call, "return sqrt(var_hw(input_tensor))");
 }
 
 static tt_status expand_normal(struct tt_call *call)
 {
-	return run(call, CENTERED
-		   "variance = sum(square(centered), dims, True, scalar=scale); "
-		   "return multiply(centered, variance, input_tensor_b_activations=[RSQRT])");
+	return hw_run(call, CENTERED
+		      "variance = sum(square(centered), dims, True, scalar=scale); "
+		      "return multiply(centered, variance, input_tensor_b_activations=[RSQRT])");
 }
 
 /* All matrices as one, side by side. */
@@ -94,7 +92,7 @@ static struct spread spread_of(const double *values, uint64_t count, double with
 enum what { VARIANCE, DEVIATION, NORMAL, NORMAL_OF_ALL };
 
 /* Upstream divides by the padded size: so does this. */
-static tt_status golden(struct tt_golden *golden)
+static tt_status hw_golden(struct tt_golden *golden)
 {
 	enum what what = *(const enum what *)golden->op->row;
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
@@ -137,9 +135,9 @@ static const enum what variance = VARIANCE, deviation = DEVIATION, normal = NORM
 
 #define OP(name_, expand_, row_, doc_)                                                             \
 	{                                                                                          \
-		.name = "ttnn." name_, .family = "hw", .doc = doc_,                                \
+		.name = "ttnn." name_, .doc = doc_,                                                \
 		.sigs = {"input_tensor: Tensor, *, memory_config: MemoryConfig? = None"},          \
-		.expand = expand_, .golden = golden, .pcc = 0.999, .row = row_                     \
+		.expand = expand_, .golden = hw_golden, .row = row_                                \
 	}
 
 static const struct tt_op ops[] = {
@@ -151,4 +149,4 @@ static const struct tt_op ops[] = {
 	   "All values less their mean, over their standard deviation."),
 };
 
-const struct tt_op_family tt_family_hw = {"hw", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_std_var_hw = {"std_var_hw", ops, TT_COUNT(ops)};

@@ -12,20 +12,10 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
 #include "golden/golden_reduction.h"
-#include "ops/creation/creation.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/reduce/ordering.h"
 #include "ops/reduce/reduce_program.h"
-#include "ops/usual.h"
-#include "tensor/core.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(K, "k")                                                                                  \
@@ -209,7 +199,7 @@ static tt_status topk_choose(uint32_t *out, struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-static tt_status single_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status topk_single_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_reduce_tiles tiles = tt_reduce_tiles_of(&launch->inputs[0]->spec);
 	const struct ttnn_tensor_spec *places = &launch->outputs[1]->spec;
@@ -236,7 +226,7 @@ static tt_status single_memory(struct tt_plan *plan, const struct tt_launch *lau
  * that again. All have all buffers, as upstream makes them on both sets. Stable order sends
  * values and places as one.
  */
-static tt_status multi_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status topk_multi_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	uint64_t value = value_bytes(launch), place = place_bytes(launch), gathered, values;
 	/* Values and places travel as one: one buffer for both, and one tile to part them in. */
@@ -277,9 +267,9 @@ static tt_status multi_memory(struct tt_plan *plan, const struct tt_launch *laun
 
 static const struct tt_factory factories[] = {
 	[SINGLE] = {.name = "ttnn::prim::TopKDeviceOperation::TopKSingleCoreProgramFactory",
-		    .memory = single_memory},
+		    .memory = topk_single_memory},
 	[MULTI] = {.name = "ttnn::prim::TopKDeviceOperation::TopKMultiCoreProgramFactory",
-		   .memory = multi_memory},
+		   .memory = topk_multi_memory},
 };
 
 static tt_status topk_kernel(struct tt_launch *launch)
@@ -310,7 +300,7 @@ static const struct tt_prog prog = {
 
 /* ---- the operation ------------------------------------------------------------------------------------------ */
 
-static tt_status check(const struct tt_tensor *in, int64_t dim, int64_t k)
+static tt_status topk_check(const struct tt_tensor *in, int64_t dim, int64_t k)
 {
 	int64_t rank = in->spec.shape.rank, size;
 
@@ -440,7 +430,7 @@ static tt_status topk_expand(struct tt_call *call)
 	struct tt_ordering order = {.call = call, .memory = tt_memory_or_like(call, in)};
 	tt_status status = TTNN_OK;
 
-	TT_TRY(check(in, dim, k));
+	TT_TRY(topk_check(in, dim, k));
 	order.dim = (uint32_t)(dim < 0 ? dim + in->spec.shape.rank : dim);
 	TT_TRY(check_given(call, in, order.dim));
 	if (k == 0 && in->spec.shape.rank)
@@ -460,7 +450,6 @@ static tt_status topk_expand(struct tt_call *call)
 
 static const struct tt_op ops[] = {
 	{.name = "ttnn.topk",
-	 .family = "ordering",
 	 .doc = "The largest or smallest values along a dimension, and where they were.",
 	 .sigs = {"input_tensor: Tensor, k: int = 32, dim: int = -1, largest: bool = True, sorted: "
 		  "bool = True, *, memory_config: MemoryConfig? = None, sub_core_grids: "
@@ -468,8 +457,7 @@ static const struct tt_op ops[] = {
 		  "= None, stable: bool = False"},
 	 .expand = topk_expand,
 	 .golden = tt_golden_topk,
-	 .pcc = 0.999,
 	 .gives = "[Tensor]"},
 };
 
-const struct tt_op_family tt_family_topk = {"topk", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_topk = {"ordering", ops, TT_COUNT(ops)};

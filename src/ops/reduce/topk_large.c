@@ -7,17 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/generation.h"
 #include "golden/golden.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/reduce/reduce_program.h"
-#include "ops/usual.h"
 #include "ops/values.h"
-#include "tensor/shape.h"
-#include "tensor/tile.h"
 
 #define ATTRS(X)                                                                                   \
 	X(K, "k")                                                                                  \
@@ -40,7 +33,6 @@ static tt_status topk_large_infer(struct tt_launch *launch)
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	struct ttnn_shape shape = in->shape;
 
-	launch->output_count = 1;
 	if (shape.rank)
 		shape.dim[shape.rank - 1] = (uint32_t)launch->attrs[K].integer;
 	return tt_spec_simple(&launch->specs[0], &shape, TTNN_UINT32, TTNN_ROW_MAJOR, &in->memory);
@@ -286,7 +278,7 @@ static uint64_t golden_length(struct tt_golden *golden, uint64_t width)
 }
 
 /* Each place that was not taken yet is looked at for every result. */
-static tt_status golden(struct tt_golden *golden)
+static tt_status topk_large_golden(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
 	uint64_t k = (uint64_t)tt_call_int(&golden->call, "k", 0), width, length;
@@ -315,19 +307,16 @@ static tt_status golden(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
-static const struct tt_prog *const programs[] = {&prog, NULL};
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.topk_large_indices",
-	 .family = "topk_large",
 	 .doc = "Where the largest values of long rows are, the largest first.",
 	 .sigs = {"input_tensor: Tensor, *, k: int, valid_length: int? = None, "
 		  "valid_length_tensor: Tensor? = None, valid_length_offset: int = 0, "
 		  "subdevice_id: SubDeviceId? = None, sub_core_grids: CoreRangeSet? = None, "
 		  "valid_end_tensor: Tensor? = None"},
 	 .expand = topk_large_expand,
-	 .golden = golden,
-	 .pcc = 0.999,
-	 .programs = programs},
+	 .golden = topk_large_golden,
+	 TT_PROGRAMS(&prog)},
 };
 
 const struct tt_op_family tt_family_topk_large = {"topk_large", ops, TT_COUNT(ops)};

@@ -9,15 +9,8 @@
 #include <math.h>
 
 #include "backend/backend.h"
-#include "device/device.h"
-#include "device/devtensor.h"
-#include "device/work_split.h"
-#include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/reduce/reduce_program.h"
-#include "ops/usual.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
 
 #define ATTRS(X)                                                                                   \
 	X(MATH, "math_op")                                                                         \
@@ -62,7 +55,6 @@ static tt_status welford_infer(struct tt_launch *launch)
 				      .tile = in->tile};
 	uint32_t bits = reduced(launch);
 
-	launch->output_count = 1;
 	for (uint32_t d = 0; d < args.shape.rank; d++)
 		if (bits >> d & 1)
 			args.shape.dim[d] = 1;
