@@ -117,6 +117,8 @@ static void add_object(struct tt_str *out, const struct ttnn_value *value)
 	bool first = true;
 
 	tt_str_adds(out, schema->name);
+	if (schema->name[0] == '<')
+		return;
 	tt_str_addc(out, '(');
 	for (size_t i = 0; i < schema->count; i++) {
 		const struct tt_field *field = &schema->fields[i];

@@ -18,6 +18,7 @@
 	X(binary)                                                                                  \
 	X(binary_composite)                                                                        \
 	X(collective)                                                                              \
+	X(collective_async)                                                                        \
 	X(complex)                                                                                 \
 	X(concat)                                                                                  \
 	X(conv)                                                                                    \
@@ -68,6 +69,7 @@
 	X(norm_gather)                                                                             \
 	X(norm_heads)                                                                              \
 	X(norm_welford)                                                                            \
+	X(neighbors)                                                                               \
 	X(pad)                                                                                     \
 	X(padded_slice)                                                                            \
 	X(paged_cache)                                                                             \
@@ -79,6 +81,7 @@
 	X(quantization)                                                                            \
 	X(random)                                                                                  \
 	X(reduce_outer)                                                                            \
+	X(regroup)                                                                                 \
 	X(reduction)                                                                               \
 	X(repeat)                                                                                  \
 	X(repeat_interleave)                                                                       \
