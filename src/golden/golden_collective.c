@@ -239,3 +239,197 @@ tt_status tt_golden_reduce_to_root(struct tt_golden *golden)
 		*tt_at(out[0], i) /= *tt_at(out[1], i / (core * ratio) * core);
 	return TTNN_OK;
 }
+
+/* ---- parts that are moved, and sums -------------------------------------------------------------------------- */
+
+/* Where an element of the first chip's result comes from: the member, and the place there in `at`. */
+struct moving {
+	uint32_t dim, extent; /* along which it is found, and how far a member reaches */
+	uint32_t offset;      /* of the first chip */
+	bool reversed;
+};
+
+static tt_status fill_moved(struct tt_golden *golden, const struct ttnn_shape *shape,
+			    const struct moving *moving)
+{
+	const struct tt_tensor *in = tt_call_tensor(&golden->call, "input_tensor");
+	struct tt_array *out = tt_golden_out(golden, shape, in->spec.dtype);
+	struct members members;
+
+	TT_TRY(members_of(&members, golden, "input_tensor"));
+	for (uint32_t i = 0; out && i < members.count; i++) {
+		uint32_t which = moving->reversed ? members.count - 1 - i : i;
+		const struct tt_array *part = on_chip(golden, "input_tensor", which * members.step);
+		uint64_t at[TTNN_MAX_RANK];
+
+		if (!part)
+			return tt_fail_nomem();
+		for (uint64_t k = 0; k < out->count; k++) {
+			uint64_t global;
+
+			tt_array_coordinate(at, out, k);
+			global = at[moving->dim] + moving->offset;
+			at[moving->dim] = global % moving->extent;
+			if (global / moving->extent == i)
+				*tt_at(out, k) = *tt_at(part, tt_array_index(part, at));
+		}
+	}
+	return out ? TTNN_OK : tt_fail_nomem();
+}
+
+static uint32_t golden_dim(const struct tt_golden *golden, const char *name)
+{
+	const struct tt_tensor *in = tt_call_tensor(&golden->call, "input_tensor");
+	int64_t dim = tt_call_int(&golden->call, name, 0);
+
+	return (uint32_t)(dim < 0 ? dim + in->spec.shape.rank : dim);
+}
+
+static tt_status gathered(struct tt_golden *golden, bool reversed)
+{
+	struct ttnn_shape shape = tt_call_tensor(&golden->call, "input_tensor")->spec.shape;
+	struct moving moving = {.dim = golden_dim(golden, "dim"), .reversed = reversed};
+	struct members members;
+
+	TT_TRY(members_of(&members, golden, "input_tensor"));
+	moving.extent = shape.dim[moving.dim];
+	shape.dim[moving.dim] *= members.count;
+	return fill_moved(golden, &shape, &moving);
+}
+
+tt_status tt_golden_all_gather(struct tt_golden *golden)
+{
+	return gathered(golden, tt_call_bool(&golden->call, "reverse_order", false));
+}
+
+tt_status tt_golden_all_gather_reversed(struct tt_golden *golden)
+{
+	return gathered(golden, true);
+}
+
+/* Cut along one dimension, of which the first chip has the first part. */
+tt_status tt_golden_all_to_all(struct tt_golden *golden)
+{
+	struct ttnn_shape shape = tt_call_tensor(&golden->call, "input_tensor")->spec.shape;
+	struct moving moving = {.dim = golden_dim(golden, "in_dim")};
+	struct members members;
+
+	TT_TRY(members_of(&members, golden, "input_tensor"));
+	shape.dim[golden_dim(golden, "out_dim")] /= members.count;
+	moving.extent = shape.dim[moving.dim];
+	shape.dim[moving.dim] *= members.count;
+	return fill_moved(golden, &shape, &moving);
+}
+
+tt_status tt_golden_slice_reshard(struct tt_golden *golden)
+{
+	struct ttnn_shape shape = tt_call_tensor(&golden->call, "input_tensor")->spec.shape;
+	struct moving moving = {
+		.dim = golden_dim(golden, "dim"),
+		.offset = (uint32_t)tt_call_int(&golden->call, "output_dim_offset", 0)};
+	struct members members;
+
+	TT_TRY(members_of(&members, golden, "input_tensor"));
+	moving.extent = shape.dim[moving.dim];
+	shape.dim[moving.dim] =
+		(uint32_t)tt_call_int(&golden->call, "output_dim_shape", 0) / members.count;
+	return fill_moved(golden, &shape, &moving);
+}
+
+/* The sum of all, or the first part of it along a dimension. */
+static tt_status summed(struct tt_golden *golden, bool cut)
+{
+	const struct tt_tensor *in = tt_call_tensor(&golden->call, "input_tensor");
+	struct ttnn_shape shape = in->spec.shape;
+	struct members members;
+	struct tt_array *out;
+
+	TT_TRY(members_of(&members, golden, "input_tensor"));
+	if (cut)
+		shape.dim[golden_dim(golden, "dim")] /= members.count;
+	out = tt_golden_out(golden, &shape, tt_call_dtype(&golden->call, "dtype", in->spec.dtype));
+	for (uint32_t i = 0; out && i < members.count; i++) {
+		const struct tt_array *part = on_chip(golden, "input_tensor", i * members.step);
+		uint64_t at[TTNN_MAX_RANK];
+
+		if (!part)
+			return tt_fail_nomem();
+		for (uint64_t k = 0; k < out->count; k++) {
+			tt_array_coordinate(at, out, k);
+			*tt_at(out, k) += *tt_at(part, tt_array_index(part, at));
+		}
+	}
+	return out ? TTNN_OK : tt_fail_nomem();
+}
+
+tt_status tt_golden_reduce_scatter(struct tt_golden *golden)
+{
+	return summed(golden, true);
+}
+
+tt_status tt_golden_all_reduce(struct tt_golden *golden)
+{
+	return summed(golden, false);
+}
+
+/* What lies before the first chip of a mesh, in a corner of it: zeros, or copies; behind are its neighbours. */
+tt_status tt_golden_neighbor_pad(struct tt_golden *golden)
+{
+	static const char *const names[] = {"dim", "padding_left", "padding_right", "cluster_axis"};
+	struct tt_tensor *in = tt_call_tensor(&golden->call, "input_tensor");
+	const struct tt_device *device = tt_tensor_device(in);
+	const char *mode = tt_call_arg(&golden->call, "padding_mode")->text;
+	bool zeros = !mode || mode[0] == 'z';
+	int64_t lists[4][3], front = tt_call_int(&golden->call, "t_front_pad", 0);
+	int64_t height = tt_call_int(&golden->call, "logical_h", 0);
+	const struct tt_array *parts[64] = {NULL};
+	struct ttnn_shape shape = in->spec.shape;
+	struct tt_array *out;
+	size_t count = 0;
+
+	TT_NEED(device && device->rows * device->cols <= 64,
+		"%s: the golden needs a tensor on a mesh of chips", golden->op->name);
+	for (size_t i = 0; i < 4; i++)
+		TT_TRY(tt_call_ints(lists[i], &count, 3, &golden->call, names[i]));
+	for (size_t i = 0; i < count; i++)
+		shape.dim[lists[0][i]] += (uint32_t)(lists[1][i] + lists[2][i]);
+	if (front)
+		shape.dim[lists[0][0] - 1] += (uint32_t)front;
+	golden->first_chip = true;
+	out = tt_golden_out(golden, &shape, in->spec.dtype);
+	for (uint64_t k = 0; out && k < out->count; k++) {
+		uint64_t at[TTNN_MAX_RANK];
+		uint32_t chip = 0;
+		bool empty = false;
+
+		tt_array_coordinate(at, out, k);
+		if (front && at[lists[0][0] - 1] < (uint64_t)front)
+			continue;
+		if (front)
+			at[lists[0][0] - 1] -= (uint64_t)front;
+		for (size_t i = 0; i < count; i++) {
+			int64_t extent = in->spec.shape.dim[lists[0][i]];
+			int64_t place = (int64_t)at[lists[0][i]] - lists[1][i];
+			uint32_t chips = lists[3][i] ? device->cols : device->rows;
+
+			empty |=
+				i == 0 && height && place >= height && place >= 0 && place < extent;
+			if (place >= extent && chips > 1) {
+				chip += lists[3][i] ? 1 : device->cols;
+				place -= extent;
+			} else if (place < 0 || place >= extent) {
+				empty |= zeros;
+				place = place < 0 ? 0 : extent - 1;
+			}
+			at[lists[0][i]] = (uint64_t)place;
+		}
+		if (!empty) {
+			if (!parts[chip])
+				parts[chip] = on_chip(golden, "input_tensor", chip);
+			if (!parts[chip])
+				return tt_fail_nomem();
+			*tt_at(out, k) = *tt_at(parts[chip], tt_array_index(parts[chip], at));
+		}
+	}
+	return out ? TTNN_OK : tt_fail_nomem();
+}

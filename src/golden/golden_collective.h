@@ -9,4 +9,13 @@ tt_status tt_golden_all_to_all_dispatch(struct tt_golden *golden);
 tt_status tt_golden_all_to_all_combine(struct tt_golden *golden);
 tt_status tt_golden_reduce_to_root(struct tt_golden *golden);
 
+/* Of parts that are put behind each other, added up, or cut another way; the arguments are those of ttnn.experimental's. */
+tt_status tt_golden_all_gather(struct tt_golden *golden);
+tt_status tt_golden_all_gather_reversed(struct tt_golden *golden);
+tt_status tt_golden_reduce_scatter(struct tt_golden *golden);
+tt_status tt_golden_all_reduce(struct tt_golden *golden);
+tt_status tt_golden_all_to_all(struct tt_golden *golden);
+tt_status tt_golden_slice_reshard(struct tt_golden *golden);
+tt_status tt_golden_neighbor_pad(struct tt_golden *golden);
+
 #endif

@@ -120,7 +120,7 @@ static const struct tt_enum routing_direction = {"RoutingDirection", routing_dir
 
 static const struct tt_enum_row topology_rows[] = {
 	{1, "Linear"}, {2, "Ring"}, {3, "Mesh"}, {4, "Torus"}};
-static const struct tt_enum topology = {"Topology", topology_rows, TT_COUNT(topology_rows)};
+const struct tt_enum tt_enum_topology = {"Topology", topology_rows, TT_COUNT(topology_rows)};
 
 static const struct tt_enum_row throttle_level_rows[] = {{0, "NO_THROTTLE"}, {1, "LEVEL_1"},
 							 {2, "LEVEL_2"},     {3, "LEVEL_3"},
@@ -208,7 +208,7 @@ static const struct tt_enum moreh_softmax_op_parallelization_strategy = {
 
 static const struct tt_enum_row reduce_type_rows[] = {
 	{0, "Sum"}, {1, "Mean"}, {2, "Max"}, {3, "Min"}, {4, "Std"}, {5, "Var"}, {6, "Prod"}};
-static const struct tt_enum reduce_type = {"ReduceType", reduce_type_rows,
+const struct tt_enum tt_enum_reduce_type = {"ReduceType", reduce_type_rows,
 					   TT_COUNT(reduce_type_rows)};
 
 static const struct tt_enum_row chunk_gdn_wy_inverse_rows[] = {
@@ -290,7 +290,7 @@ static const struct {
 	{"mesh_socket", &socket_endpoint},
 	{"multi_device.experimental", &routing_direction},
 	{"operations.binary", &tt_enum_binary},
-	{"operations.ccl", &topology},
+	{"operations.ccl", &tt_enum_topology},
 	{"operations.conv", &tt_enum_padding},
 	{"operations.conv", &tt_enum_slice},
 	{"operations.core", &throttle_level},
@@ -316,7 +316,7 @@ static const struct {
 	{"operations.moreh", &moreh_softmax_op_parallelization_strategy},
 	{"operations.normalization", &tt_enum_norm_stage},
 	{"operations.normalization", &tt_enum_norm_type},
-	{"operations.reduction", &reduce_type},
+	{"operations.reduction", &tt_enum_reduce_type},
 	{"operations.transformer", &chunk_gdn_wy_inverse},
 	{"operations.transformer", &tt_enum_sparse_kv_format},
 	{"operations.unary", &tt_enum_gelu_variant},

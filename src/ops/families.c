@@ -20,6 +20,7 @@
 	X(binary)                                                                                  \
 	X(binary_composite)                                                                        \
 	X(collective)                                                                              \
+	X(collective_async)                                                                        \
 	X(complex)                                                                                 \
 	X(concat)                                                                                  \
 	X(conv)                                                                                    \
@@ -69,6 +70,7 @@
 	X(norm_gather)                                                                             \
 	X(norm_heads)                                                                              \
 	X(norm_welford)                                                                            \
+	X(neighbors)                                                                               \
 	X(pad)                                                                                     \
 	X(padded_cache)                                                                            \
 	X(padded_slice)                                                                            \
@@ -83,6 +85,7 @@
 	X(quantization)                                                                            \
 	X(random)                                                                                  \
 	X(reduce_outer)                                                                            \
+	X(regroup)                                                                                 \
 	X(reduction)                                                                               \
 	X(repeat)                                                                                  \
 	X(repeat_interleave)                                                                       \

@@ -13,6 +13,7 @@
 #include "device/generation.h"
 #include "device/progcache.h"
 #include "event/alike.h"
+#include "ops/chip_order.h"
 #include "ops/launch.h"
 #include "ops/rerun.h"
 #include "ops/usual.h"
@@ -372,13 +373,16 @@ static uint64_t count_launch(void)
 
 static void emit_launch(struct emissions *emissions, const struct tt_launch *launch)
 {
-	uint32_t chips = chip_count(launch->device);
+	uint32_t chips = chip_count(launch->device), *order = NULL;
 
 	if (!tt_event_on())
 		return;
+	if (launch->prog->per_chip)
+		order = tt_arena_alloc(launch->arena, chips * sizeof(*order));
+	if (order)
+		tt_chip_order(order, launch->device->rows, launch->device->cols);
 	for (uint32_t i = 0; i < chips; i++) {
-		/* Programs of single chips go out from the last to the first. */
-		uint32_t chip = launch->prog->per_chip ? chips - 1 - i : i;
+		uint32_t chip = order ? order[i] : i;
 		struct tt_event *event = emit(emissions, TT_EVENT_PROGRAM_LAUNCH);
 
 		event->ticks = i ? 0 : tt_clock_ticks();

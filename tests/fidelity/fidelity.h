@@ -82,8 +82,9 @@ struct fid_slot {
 	ttnn_tensor **tensors;
 	size_t count;
 	bool list;
-	bool torch; /* stands for a torch tensor */
-	bool given; /* existed before the body */
+	bool torch;     /* stands for a torch tensor */
+	bool semaphore; /* memory of a global semaphore, which is no tensor */
+	bool given;     /* existed before the body */
 };
 
 /* A program that is being interpreted. */
@@ -109,6 +110,10 @@ tt_status fid_value(struct ttnn_value *out, struct fid_names *names, const struc
  * is the dimension that is cut, all else but None says that every chip gets the whole.
  */
 tt_status fid_map(struct fid_names *names, struct ttnn_arg *args, size_t count);
+
+/* A step that makes a global semaphore: its memory on all cores, under the step's name. */
+#define FID_SEMAPHORE "create_global_semaphore"
+tt_status fid_semaphore(struct fid_names *names, const char *name);
 
 /* What a step calls: the operation's name, and whether Python records the call. NULL: nothing. */
 struct fid_callee {

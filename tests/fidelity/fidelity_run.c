@@ -143,7 +143,7 @@ static void lines_slot(struct tt_str *out, const struct fid_slot *slot)
 
 static void lines_address(struct tt_str *out, const struct fid_slot *slot)
 {
-	for (size_t i = 0; i < slot->count; i++) {
+	for (size_t i = 0; i < slot->count && !slot->semaphore; i++) {
 		const struct tt_buffer *buffer =
 			slot->tensors[i] ? tt_tensor_buffer(slot->tensors[i]) : NULL;
 
@@ -341,6 +341,10 @@ static tt_status call_step(struct fid_names *names, const struct tt_json *step,
 	tt_status status;
 
 	fid_callee(&callee, step);
+	if (out && callee.op && strcmp(callee.op, FID_SEMAPHORE) == 0) {
+		status = fid_semaphore(names, out);
+		return status == TTNN_OK ? status : fail_step(failure, status, false);
+	}
 	entry = callee.op ? tt_op_find(callee.op) : NULL;
 	if (!entry)
 		return fail_step(failure,

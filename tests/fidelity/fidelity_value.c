@@ -67,27 +67,15 @@ static const struct tt_enum_row strategy_rows[] = {{TTNN_HEIGHT_SHARDED, "HEIGHT
 						   {TTNN_BLOCK_SHARDED, "BLOCK"}};
 static const struct tt_enum strategies = {"ShardStrategy", strategy_rows, 3};
 
-static const struct tt_enum *const enums[] = {&tt_enum_dtype,
-					      &tt_enum_layout,
-					      &tt_enum_buffer_type,
-					      &tt_enum_memory_layout,
-					      &tt_enum_orientation,
-					      &tt_enum_math_fidelity,
-					      &tt_enum_unary,
-					      &tt_enum_binary,
-					      &tt_enum_shard_strategy,
-					      &strategies,
-					      &tt_enum_embeddings,
-					      &tt_enum_loss_reduction,
-					      &tt_enum_gelu_variant,
-					      &tt_enum_sigmoid_mode,
-					      &tt_enum_bcast_math,
-					      &tt_enum_bcast_dim,
-					      &tt_enum_sparse_kv_format,
-					      &tt_enum_rgb_range,
-					      &tt_enum_yuv_space,
-					      &tt_enum_yuv_format,
-					      &tt_enum_yuv_range};
+static const struct tt_enum *const enums[] = {
+	&tt_enum_topology,         &tt_enum_reduce_type,    &tt_enum_dtype,
+	&tt_enum_layout,           &tt_enum_buffer_type,    &tt_enum_memory_layout,
+	&tt_enum_orientation,      &tt_enum_math_fidelity,  &tt_enum_unary,
+	&tt_enum_binary,           &tt_enum_shard_strategy, &strategies,
+	&tt_enum_embeddings,       &tt_enum_loss_reduction, &tt_enum_gelu_variant,
+	&tt_enum_sigmoid_mode,     &tt_enum_bcast_math,     &tt_enum_bcast_dim,
+	&tt_enum_sparse_kv_format, &tt_enum_rgb_range,      &tt_enum_yuv_space,
+	&tt_enum_yuv_format,       &tt_enum_yuv_range};
 
 /* Modules whose enumerations and objects are known by their names alone. */
 static const char *without_module(const char *name)
@@ -483,6 +471,10 @@ static tt_status named_value(struct ttnn_value *out, struct fid_names *names,
 		*out = ttnn_v_tensor(slot->tensors[index]);
 		return TTNN_OK;
 	}
+	if (slot->semaphore) {
+		*out = (struct ttnn_value){.kind = TTNN_VALUE_OPAQUE, .text = "GlobalSemaphore"};
+		return TTNN_OK;
+	}
 	if (!slot->list) {
 		*out = ttnn_v_tensor(slot->count ? slot->tensors[0] : NULL);
 		return TTNN_OK;
@@ -681,7 +673,9 @@ bool fid_have(const struct tt_json *program)
 
 			if (!have_values(it.value))
 				return false;
-			if (fid_callee(&callee, it.value) && (!callee.op || !tt_op_find(callee.op)))
+			if (fid_callee(&callee, it.value) &&
+			    (!callee.op ||
+			     (!tt_op_find(callee.op) && strcmp(callee.op, FID_SEMAPHORE) != 0)))
 				return false;
 		}
 	}

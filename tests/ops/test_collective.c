@@ -60,7 +60,18 @@ static uint32_t group_of(uint32_t *out, uint32_t chip, int axis)
 	return count;
 }
 
-enum what { GATHER, SCATTER, REDUCE, BROADCAST, SEND, PARTITION };
+enum what {
+	GATHER,
+	REVERSED,
+	SCATTER,
+	REDUCE,
+	BROADCAST,
+	SEND,
+	PARTITION,
+	EVERYBODY,
+	RESHARD,
+	PAD
+};
 
 struct wish {
 	const char *op;
@@ -79,9 +90,27 @@ static double expected(enum what what, const struct ttnn_shape *in, const uint32
 	while (group[own] != chip)
 		own++;
 	memcpy(here, at, sizeof(here));
-	if (what == GATHER) {
-		from = group[at[dim] / in->dim[dim]];
+	if (what == GATHER || what == EVERYBODY || what == REVERSED) {
+		uint32_t place = at[dim] / in->dim[dim];
+
+		from = group[what == REVERSED ? count - 1 - place : place];
 		here[dim] = at[dim] % in->dim[dim];
+	}
+	if (what == EVERYBODY)
+		here[in->rank - 1] += own * (in->dim[in->rank - 1] / count);
+	if (what == RESHARD) {
+		uint32_t row = own + at[0] + dim; /* one row each, from one on */
+
+		from = group[row / in->dim[0]];
+		here[0] = row % in->dim[0];
+	}
+	if (what == PAD) { /* two rows before, one behind */
+		int64_t row = (int64_t)at[dim] - 2 + (int64_t)own * in->dim[dim];
+
+		if (row < 0 || row >= (int64_t)count * in->dim[dim])
+			return 0;
+		from = group[row / in->dim[dim]];
+		here[dim] = (uint32_t)(row % in->dim[dim]);
 	}
 	if (what == SCATTER || what == PARTITION)
 		here[dim] += own * (in->dim[dim] / count);
@@ -136,19 +165,92 @@ static const struct wish wishes[] = {
 	{"ttnn.broadcast", BROADCAST},
 	{"ttnn.point_to_point", SEND},
 	{"ttnn.mesh_partition", PARTITION},
+	{"ttnn.experimental.all_gather_async_reversed", REVERSED},
+	{"ttnn.experimental.all_reduce_async", REDUCE},
+	{"ttnn.experimental.all_to_all_async_generic", EVERYBODY},
+	{"ttnn.experimental.slice_reshard_async", RESHARD},
+	{"ttnn.experimental.neighbor_pad_async", PAD},
 };
+
+/* Arguments of the operations that have others than a dimension and an axis. */
+static size_t more_args(struct ttnn_arg *call, enum what what, const char *op, uint32_t dim,
+			int axis)
+{
+	static const struct ttnn_value three[3] = {
+		{.kind = TTNN_VALUE_INT}, {.kind = TTNN_VALUE_INT}, {.kind = TTNN_VALUE_INT}};
+	static struct ttnn_value ints[4];
+	const struct ttnn_value semaphores = ttnn_v_list(three, 2);
+	size_t count = 0;
+
+	if (strcmp(op, "ttnn.experimental.all_reduce_async") == 0) {
+		call[count++] = (struct ttnn_arg){"barrier_semaphores", semaphores};
+		call[count++] = (struct ttnn_arg){"rs_global_semaphores", ttnn_v_list(three, 3)};
+		call[count++] = (struct ttnn_arg){"ag_global_semaphores", semaphores};
+	} else if (what == EVERYBODY) {
+		call[count++] = (struct ttnn_arg){"in_dim", ttnn_v_int(dim)};
+		call[count++] = (struct ttnn_arg){"out_dim", ttnn_v_int(-1)};
+	} else if (what == RESHARD) {
+		call[count++] = (struct ttnn_arg){"output_dim_offset", ttnn_v_int(dim)};
+		call[count++] =
+			(struct ttnn_arg){"output_dim_shape", ttnn_v_int(axis ? COLS : ROWS)};
+		call[count++] = (struct ttnn_arg){"dim", ttnn_v_int(0)};
+		call[count++] = (struct ttnn_arg){"final_semaphore", ttnn_v_int(0)};
+		call[count++] = (struct ttnn_arg){"barrier_semaphore", ttnn_v_int(0)};
+	} else if (what == PAD) {
+		ints[0] = ttnn_v_int(dim);
+		ints[1] = ttnn_v_int(2);
+		ints[2] = ttnn_v_int(1);
+		ints[3] = ttnn_v_int(axis);
+		call[count++] = (struct ttnn_arg){"dim", ttnn_v_list(&ints[0], 1)};
+		call[count++] = (struct ttnn_arg){"padding_left", ttnn_v_list(&ints[1], 1)};
+		call[count++] = (struct ttnn_arg){"padding_right", ttnn_v_list(&ints[2], 1)};
+		call[count++] = (struct ttnn_arg){"cluster_axis", ttnn_v_list(&ints[3], 1)};
+		call[count++] = (struct ttnn_arg){"padding_mode", ttnn_v_string("zeros")};
+		call[count++] = (struct ttnn_arg){"neighbor_semaphore", semaphores};
+		call[count++] = (struct ttnn_arg){"barrier_semaphore", semaphores};
+	}
+	return count;
+}
+
+/* Whether an operation takes this case: tiles or rows alone, an axis, an extent that can be cut. */
+static bool takes(enum what what, const struct ttnn_spec_args *args, uint32_t dim, int axis)
+{
+	const struct ttnn_shape *shape = &args->shape;
+	uint32_t last = shape->rank - 1;
+
+	switch (what) {
+	case SCATTER:
+		return shape->dim[dim] % CHIPS == 0 && shape->rank > 1;
+	case PARTITION:
+		return shape->dim[dim] % CHIPS == 0;
+	case SEND:
+		return axis < 0;
+	case EVERYBODY:
+		return args->layout == TTNN_TILE && dim + 2 < shape->rank &&
+		       shape->dim[last] % 256 == 0;
+	case RESHARD:
+		return args->layout == TTNN_ROW_MAJOR && axis >= 0 && shape->dim[0] > dim;
+	case PAD:
+		return args->layout == TTNN_ROW_MAJOR && dim < last && axis >= 0 &&
+		       shape->dim[dim] > 1;
+	default:
+		return true;
+	}
+}
 
 static void run_case(const struct wish *wish, const struct ttnn_spec_args *args, uint32_t dim,
 		     int axis)
 {
 	static const struct ttnn_shape sender = {2, {0, 1}}, receiver = {2, {1, 2}};
 	ttnn_tensor *in = make(args), *out = NULL;
-	struct ttnn_arg call[6] = {{"input_tensor", ttnn_v_tensor(in)}};
+	struct ttnn_arg call[12] = {{"input_tensor", ttnn_v_tensor(in)}};
 	size_t count = 1;
 
-	if (wish->what == GATHER || wish->what == SCATTER || wish->what == PARTITION)
+	count += more_args(&call[1], wish->what, wish->op, dim, axis);
+	if (wish->what == GATHER || wish->what == SCATTER || wish->what == PARTITION ||
+	    wish->what == REVERSED)
 		call[count++] = (struct ttnn_arg){"dim", ttnn_v_int(dim)};
-	if (axis >= 0)
+	if (axis >= 0 && wish->what != PAD)
 		call[count++] = (struct ttnn_arg){"cluster_axis", ttnn_v_int(axis)};
 	if (wish->what == BROADCAST || wish->what == SEND)
 		call[count++] = (struct ttnn_arg){"sender_coord", ttnn_v_shape(&sender)};
@@ -164,8 +266,11 @@ static void run_case(const struct wish *wish, const struct ttnn_spec_args *args,
 TEST(every_device_gets_what_it_should)
 {
 	static const struct ttnn_shape shapes[] = {
-		{4, {1, 1, 32, 256}},   {4, {2, 8, 64, 64}}, {3, {8, 40, 16}}, {2, {64, 24}},
-		{5, {1, 2, 8, 32, 32}}, {1, {64}},           {4, {1, 1, 8, 8}}};
+		{4, {1, 1, 32, 256}},    {4, {2, 8, 64, 64}},     {3, {8, 40, 16}},
+		{2, {64, 24}},           {5, {1, 2, 8, 32, 32}},  {1, {64}},
+		{4, {1, 1, 8, 8}},       {5, {2, 1, 3, 32, 256}}, {4, {4, 6, 8, 8}},
+		{5, {2, 1, 2, 32, 256}}, {3, {6, 8, 32}},         {4, {2, 8, 32, 256}},
+		{2, {16, 64}},           {5, {2, 2, 2, 32, 256}}, {4, {2, 4, 6, 16}}};
 	static const enum ttnn_dtype types[] = {TTNN_BFLOAT16, TTNN_FLOAT32, TTNN_BFLOAT16};
 
 	CHECK_OK(ttnn_mesh_open(&mesh, &(struct ttnn_mesh_options){.rows = ROWS, .cols = COLS},
@@ -180,16 +285,14 @@ TEST(every_device_gets_what_it_should)
 						.shape = shapes[i],
 						.dtype = types[i % 3],
 						.layout = i % 2 ? TTNN_TILE : TTNN_ROW_MAJOR};
-					bool cuts = wishes[w].what == SCATTER ||
-						    wishes[w].what == PARTITION;
 
-					if ((cuts && shapes[i].dim[dim] % CHIPS != 0) ||
-					    (wishes[w].what == SEND && axis >= 0))
+					if (!takes(wishes[w].what, &args, dim, axis))
 						continue;
 					run_case(&wishes[w], &args, dim, axis);
 					cases++;
 				}
 		printf("%s: %zu cases\n", wishes[w].op, cases);
+		CHECK(cases >= 20);
 	}
 }
 

@@ -833,6 +833,63 @@ def test_collectives(two_chips, mesh_device):
     assert all(torch.equal(part, x[:1]) for part in parts(t))
 
 
+@covers("experimental.all_gather_async_reversed", "experimental.all_reduce_async", "experimental.all_to_all_async_generic",
+        "experimental.all_to_all_async", "experimental.slice_reshard_async", "experimental.neighbor_pad_async",
+        "experimental.reduce_scatter_minimal_async_create_intermediate_buffer")  # fmt: skip
+@pytest.mark.parametrize("mesh_device", [(1, 2)], indirect=True)
+def test_collectives_with_semaphores(two_chips, mesh_device):
+    line, x = mesh_device, torch.randn(2, 4, 64, 128).bfloat16()
+    cores = ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(7, 6))})
+    semaphores = [ttnn.create_global_semaphore(line, cores, 0) for _ in range(3)]
+    many = ttnn.experimental
+
+    def spread(layout=ttnn.TILE_LAYOUT):
+        return ttnn.from_torch(x, layout=layout, device=line, mesh_mapper=ttnn.ShardTensorToMesh(line, dim=0))
+
+    def check(tensor, expected, operation=None, *args, **kwargs):
+        for part, own in zip(ttnn.get_device_tensors(tensor.cpu()), expected, strict=True):
+            assert torch.allclose(ttnn.to_torch(part).float(), own.float(), rtol=0.02, atol=0.05)
+        if operation:
+            truth = first(ttnn.get_golden_function(operation)(*args, **kwargs))[0]
+            assert torch.allclose(truth, expected[0].float(), rtol=0.02, atol=0.05)
+
+    t, total = spread(), x.float().sum(0, keepdim=True)
+    back = [x.flip(0)] * 2
+    check(many.all_gather_async_reversed(t, 0, semaphores[:2]), back, many.all_gather_async_reversed, t, 0, semaphores[:2])
+    given = dict(cluster_axis=1, mesh_device=line, math_op=ttnn.ReduceType.Sum)
+    check(many.all_reduce_async(t, **given), [total] * 2)
+    given.update(barrier_semaphores=semaphores[:2], rs_global_semaphores=semaphores, ag_global_semaphores=semaphores[:2])
+    check(many.all_reduce_async(t, **given), [total] * 2, many.all_reduce_async, t, **given)
+    heads = [torch.cat([x[i : i + 1].chunk(2, 1)[k] for i in range(2)], 2) for k in range(2)]
+    check(many.all_to_all_async_generic(t, 2, 1), heads, many.all_to_all_async_generic, t, 2, 1)
+    wide = [torch.cat([x[i : i + 1].chunk(2, 2)[k] for i in range(2)], 3) for k in range(2)]
+    buffers = [ttnn.zeros([1, 4, 32, 256], dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=line) for _ in range(2)]
+    check(many.all_to_all_async(t, *buffers, 3, 2, semaphores[0]), wide)
+    check(buffers[1], wide)
+    with pytest.raises(RuntimeError, match="in_dim and out_dim must be different, but are both 3"):
+        many.all_to_all_async(t, *buffers, 3, 3, semaphores[0])
+    with pytest.raises(RuntimeError, match="only applies to the contiguous fast path"):
+        many.reduce_scatter_minimal_async_create_intermediate_buffer(t, 3)
+
+    x = torch.randn(6, 5, 8, 16).bfloat16()
+    rows = spread(ttnn.ROW_MAJOR_LAYOUT)
+    cut = (rows, 0, 1, 4, 1, semaphores[0], semaphores[1])
+    check(many.slice_reshard_async(*cut), x[1:5].chunk(2), many.slice_reshard_async, *cut)
+    for mode in ("zeros", "replicate"):
+        edges = [torch.zeros_like(x[:2]), torch.zeros_like(x[:1])] if mode == "zeros" else [x[:1], x[:1], x[5:]]
+        padded = torch.cat(edges[:-1] + [x] + edges[-1:])
+        pad = (rows, [0], [2], [1], mode, [1], semaphores[:1], semaphores[:1])
+        check(many.neighbor_pad_async(*pad), [padded[:6], padded[3:]], many.neighbor_pad_async, *pad)
+    own = torch.nn.functional.pad(x[:3], (0, 0, 1, 1))
+    both = [torch.cat([a, b, c]) for a, b, c in ((torch.zeros_like(own[:1]), own, torch.nn.functional.pad(x[3:4], (0, 0, 1, 1))),
+            (torch.nn.functional.pad(x[2:3], (0, 0, 1, 1)), torch.nn.functional.pad(x[3:], (0, 0, 1, 1)), torch.zeros_like(own[:1])))]  # fmt: skip
+    pad = (rows, [0, 2], [1, 1], [1, 1], "zeros", [1, 0], semaphores[:2], semaphores[:1])
+    check(many.neighbor_pad_async(*pad), both, many.neighbor_pad_async, *pad)
+    masked = both[0].clone()
+    masked[2:4] = 0
+    check(many.neighbor_pad_async(*pad, logical_h=1), [masked, torch.cat([both[1][:1], both[1][1:4] * 0, both[1][4:]])], many.neighbor_pad_async, *pad, logical_h=1)
+
+
 def first(tensors):
     """What a golden says of the first device."""
     return [torch.as_tensor(t).float() for t in (tensors if isinstance(tensors, (list, tuple)) else [tensors])]

@@ -138,17 +138,8 @@ static tt_status collective_infer(struct tt_launch *launch)
 			      launch->attrs[MEMORY].memory);
 }
 
-/* A part of a member's tensor to a place in another, all of it along the other dimensions. */
-struct part {
-	uint32_t dim;
-	uint32_t extent;
-	int64_t from, to;
-	uint32_t shift; /* dimensions that the output has in front, moved to `at` in the first */
-	int64_t at;
-};
-
 /* A part of one chip's tensor to its place in another's; `shift` adds dimensions in front. */
-static tt_status move_part(struct tt_tensor *out, struct tt_tensor *in, const struct part *part)
+static tt_status move_part(struct tt_tensor *out, struct tt_tensor *in, const struct tt_share *part)
 {
 	struct tt_move_loop loops[TTNN_MAX_RANK];
 	struct tt_move_job job = {.out = out, .in = in, .loops = loops};
@@ -161,15 +152,14 @@ static tt_status move_part(struct tt_tensor *out, struct tt_tensor *in, const st
 			.in_step = 1,
 			.out_step = 1};
 	job.in_start[part->dim] = part->from;
-	job.out_start[part->dim + part->shift] = part->to;
+	job.out_start[part->to_dim + part->shift] = part->to;
 	if (part->shift)
 		job.out_start[0] = part->at;
 	return tt_backend_get()->move(&job);
 }
 
-/* The part of one member's input, read there. */
-static tt_status receive(struct tt_tensor *out, const struct tt_launch *launch, uint32_t chip,
-			 const struct part *part)
+tt_status tt_share_receive(struct tt_tensor *out, const struct tt_launch *launch, uint32_t chip,
+			   const struct tt_share *part)
 {
 	struct tt_tensor *in;
 	tt_status status;
@@ -180,9 +170,8 @@ static tt_status receive(struct tt_tensor *out, const struct tt_launch *launch, 
 	return status;
 }
 
-/* All members' parts one above the other, added up in float32 (integers as they are). */
-static tt_status add_up(struct tt_tensor *out, const struct tt_launch *launch,
-			const struct tt_group *group, struct part part)
+tt_status tt_share_sum(struct tt_tensor *out, const struct tt_launch *launch,
+		       const struct tt_group *group, struct tt_share part)
 {
 	const struct ttnn_shape *shape = &out->spec.shape;
 	struct ttnn_spec_args args = {
@@ -201,7 +190,7 @@ static tt_status add_up(struct tt_tensor *out, const struct tt_launch *launch,
 	part.shift = 1;
 	for (uint32_t i = 0; i < group->count && status == TTNN_OK; i++) {
 		part.at = i;
-		status = receive(stack, launch, group->chips[i], &part);
+		status = tt_share_receive(stack, launch, group->chips[i], &part);
 	}
 	if (status == TTNN_OK)
 		status = tt_backend_get()->reduce(&(struct tt_reduce_job){
@@ -215,7 +204,8 @@ static tt_status serve(struct tt_tensor *out, const struct tt_launch *launch, ui
 {
 	const struct ttnn_value *attrs = launch->attrs;
 	const struct ttnn_shape *shape = &launch->inputs[0]->spec.shape;
-	struct part part = {.dim = (uint32_t)attrs[DIM].integer};
+	struct tt_share part = {.dim = (uint32_t)attrs[DIM].integer,
+				.to_dim = (uint32_t)attrs[DIM].integer};
 	enum kind kind = kind_of(launch);
 	uint32_t from = chip;
 	struct tt_group group;
@@ -227,15 +217,15 @@ static tt_status serve(struct tt_tensor *out, const struct tt_launch *launch, ui
 		part.from = (int64_t)part.extent * group.own;
 	}
 	if (kinds[kind].adds)
-		return add_up(out, launch, &group, part);
+		return tt_share_sum(out, launch, &group, part);
 	if (kind == GATHER) {
 		for (uint32_t i = 0; i < group.count; i++, part.to += part.extent)
-			TT_TRY(receive(out, launch, group.chips[i], &part));
+			TT_TRY(tt_share_receive(out, launch, group.chips[i], &part));
 		return TTNN_OK;
 	}
 	if (kind == BROADCAST || (kind == SEND && chip == (uint32_t)attrs[RECEIVER].integer))
 		from = (uint32_t)attrs[SENDER].integer;
-	return receive(out, launch, from, &part);
+	return tt_share_receive(out, launch, from, &part);
 }
 
 /* Runs once for all chips, and takes each one's part. */
@@ -326,8 +316,6 @@ static tt_status collective_run(struct tt_call *call, enum kind kind)
 	TT_REQUIRE(tt_tensor_device(in), "storage_type == DEVICE",
 		   "%s: the tensor must be on a device", call->entry->op->name);
 	TT_TRY(tt_normal_dim(&dim, tt_call_int(call, "dim", 0), in->spec.shape.rank));
-	if (!given)
-		given = tt_call_tensor(call, "persistent_output_buffer");
 	attrs[DIM] = ttnn_v_int(dim);
 	attrs[MEMORY] = ttnn_v_memory(memory ? memory : &in->spec.memory);
 	TT_TRY(tt_group_place(&attrs[SENDER], call, "sender_coord"));
@@ -449,22 +437,6 @@ static const struct tt_op ops[] = {
 	ROW("mesh_partition", PARTITION, "Every device keeps its own part of the tensor.",
 	    "input_tensor: Tensor, dim: int, cluster_axis: int? = None, *, "
 	    "memory_config: MemoryConfig? = None"),
-	ROW("experimental.all_gather_async", GATHER,
-	    "Every device gets the parts of all, one behind the other.",
-	    "input_tensor: Tensor, dim: int, multi_device_global_semaphore: any = None, *, " PLACE
-	    ", " LINKS ", use_optimal_ccl_for_llama: bool = False, barrier_semaphore: any = None, "
-	    "sub_core_grids: CoreRangeSet? = None, " WORKERS,
-	    "input_tensor: Tensor, persistent_output_buffer: Tensor? = None, dim: int = 0, "
-	    "multi_device_global_semaphore: any = None, *, " PLACE ", " LINKS
-	    ", use_optimal_ccl_for_llama: bool = False, use_broadcast: bool = False, "
-	    "barrier_semaphore: any = None, reverse_order: bool = False, "
-	    "sub_core_grids: CoreRangeSet? = None, " WORKERS),
-	ROW("experimental.reduce_scatter_minimal_async", REDUCE_SCATTER,
-	    "The tensors of all devices added up, and each device gets its part of the sum.",
-	    "input_tensor: Tensor, persistent_output_buffers: Tensors? = None, dim: int = 0, "
-	    "multi_device_global_semaphore: any = None, *, barrier_semaphore: any = None, " PLACE
-	    ", intermediate_memory_config: MemoryConfig? = None, " LINKS ", " WORKERS
-	    ", compute_kernel_config: ComputeConfig? = None"),
 };
 
 const struct tt_op_family tt_family_collective = {"collective", ops, TT_COUNT(ops)};

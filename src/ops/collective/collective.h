@@ -2,6 +2,8 @@
  * collective.h: the room of operations in which chips of a mesh give each other their data.
  *
  *	collective      gathering, reducing, scattering, sending: one program, a row for each
+ *	async           the same with semaphores of the caller's; async_program, its programs
+ *	regroup         everybody's parts to everybody, another cut of a dimension
  *	exchange        tokens to experts and back, states to one chip: programs of their own
  *	placements      how their results are spread over the mesh
  *
@@ -46,5 +48,73 @@ uint64_t tt_group_spread(const struct tt_launch *launch, int64_t axis, enum tt_g
 
 /* The place of the mesh coordinate that an argument is, as a number; -1 without one. */
 tt_status tt_group_place(struct ttnn_value *out, const struct tt_call *call, const char *name);
+
+/* A part of a member's tensor to a place in another, all of it along the other dimensions. */
+struct tt_share {
+	uint32_t dim, extent; /* what is cut, */
+	int64_t from;
+	uint32_t to_dim; /* and where it goes */
+	int64_t to;
+	uint32_t shift; /* dimensions that the output has in front, moved to `at` in the first */
+	int64_t at;
+};
+
+/* The part of one chip's first input, read there. */
+tt_status tt_share_receive(struct tt_tensor *out, const struct tt_launch *launch, uint32_t chip,
+			   const struct tt_share *part);
+
+/* All members' parts one above the other, added up in float32 (integers as they are). */
+tt_status tt_share_sum(struct tt_tensor *out, const struct tt_launch *launch,
+		       const struct tt_group *group, struct tt_share part);
+
+enum { TT_TOPOLOGY_LINEAR = 1, TT_TOPOLOGY_RING = 2 }; /* of tt_enum_topology */
+
+/* ---- what programs with semaphores share ------------------------------------------------------------------ */
+
+/* How many chips take part, by the attribute cluster_axis; whether the last neighbours the first, by topology. */
+uint32_t tt_group_members(const struct tt_launch *launch);
+bool tt_group_is_ring(const struct tt_launch *launch);
+
+/* The topology that chips really have: a ring only where one line is the whole mesh. NULL: none was asked for. */
+struct ttnn_value tt_group_topology(const struct tt_device *device, const struct ttnn_value *asked,
+				    int64_t axis);
+
+/* What one chip gets. */
+typedef tt_status tt_serve_fn(struct tt_tensor *out, const struct tt_launch *launch, uint32_t chip,
+			      const struct tt_group *group);
+
+/* One output of every chip, one chip after the other. */
+tt_status tt_group_serve(struct tt_launch *launch, size_t output, tt_serve_fn *serve);
+#define TT_SERVE(name, output)                                                                     \
+	static tt_status name##_kernel(struct tt_launch *launch)                                   \
+	{                                                                                          \
+		return tt_group_serve(launch, output, serve_##name);                               \
+	}
+
+/* All of the first input, along this dimension. */
+struct tt_share tt_share_whole(const struct tt_launch *launch, uint32_t dim);
+
+/* An attribute that is a dimension. */
+uint32_t tt_attr_dim(const struct tt_launch *launch, const char *name);
+
+/* The attribute num_links, or one; a refusal of none. */
+uint32_t tt_link_count(const struct tt_launch *launch);
+tt_status tt_check_links(const struct tt_launch *launch);
+
+/*
+ * The cores that send, link after link: for each of two directions one that passes on what the others send (`mux`,
+ * which keeps nothing), and these; then `more` that only copy. In rows, from the first core.
+ */
+struct tt_senders {
+	uint32_t workers, mux, more;
+};
+tt_status tt_sender_cores(const ttnn_core_set **out, const struct tt_launch *launch,
+			  const struct tt_senders *senders);
+
+/* Pages of the first input that go through the fabric at once: four at most. */
+uint32_t tt_packet_pages(const struct tt_launch *launch);
+
+/* One output like the input, but for its shape. */
+tt_status tt_infer_reshaped(struct tt_launch *launch, const struct ttnn_shape *shape);
 
 #endif

@@ -1,0 +1,332 @@
+/*
+ * async.c: collectives that take the caller's semaphores, as models call them: gathering, in order or reversed; reducing and scattering;
+ * both together, as all_reduce_async is made of them. What is modelled of their programs is in async_program.c.
+ */
+#include "ops/collective/async.h"
+#include "device/device.h"
+#include "device/devtensor.h"
+#include "golden/golden_collective.h"
+#include "ops/compute.h"
+#include "ops/dims.h"
+#include "ops/movement/movement.h"
+#include "ops/op_enums.h"
+#include "ops/usual.h"
+
+/* ---- calls --------------------------------------------------------------------------------------------------------- */
+
+/* The chips of a mesh, as its fabric numbers them; None without memory. */
+static struct ttnn_value node_texts(struct tt_call *call, const struct tt_device *device)
+{
+	struct tt_str text = {0};
+	char *kept;
+
+	for (uint32_t i = 0; i < device->rows * device->cols; i++)
+		tt_str_addf(&text, "%sM0D%u", i ? ", " : "{", i);
+	tt_str_addc(&text, '}');
+	kept = tt_arena_strdup(call->arena, tt_str_text(&text));
+	tt_str_deinit(&text);
+	return kept ? ttnn_v_string(kept) : ttnn_v_none();
+}
+
+/* A list, or the only one. */
+static const struct ttnn_value *item(const struct ttnn_value *list, uint32_t place)
+{
+	return list->kind == TTNN_VALUE_LIST && place < list->count ? &list->items[place] : list;
+}
+
+static tt_status on_mesh(struct tt_call *call, const struct tt_tensor *in)
+{
+	TT_REQUIRE(in && tt_tensor_device(in), "storage_type == DEVICE",
+		   "%s: the tensor must be on a device", call->entry->op->name);
+	return TTNN_OK;
+}
+
+/* What all programs of this file are told: the call's arguments, and these. */
+struct wish {
+	struct tt_tensor *in;
+	int64_t dim;
+	const struct ttnn_memory_config *memory;
+	const struct ttnn_value *semaphores, *barrier;
+	bool reversed;
+};
+
+static tt_status bind(struct ttnn_value *attrs, struct tt_call *call, const struct wish *wish)
+{
+	struct tt_device *device = tt_tensor_device(wish->in);
+	const struct ttnn_value *axis = tt_call_arg(call, "cluster_axis");
+	const struct ttnn_value *compute = tt_call_arg(call, "compute_kernel_config");
+	char *mesh =
+		tt_arena_printf(call->arena, "MeshShape([%u, %u])", device->rows, device->cols);
+	uint32_t dim;
+
+	TT_TRY(tt_normal_dim(&dim, wish->dim, wish->in->spec.shape.rank));
+	if (!mesh)
+		return tt_fail_nomem();
+	attrs[TT_ASYNC_DIM] = ttnn_v_int(dim);
+	attrs[TT_ASYNC_LINKS] = ttnn_v_int(tt_call_int(call, "num_links", 1));
+	attrs[TT_ASYNC_SIZE] = ttnn_v_int(tt_group_size(device, tt_group_axis(axis)));
+	attrs[TT_ASYNC_MEMORY] =
+		ttnn_v_memory(wish->memory ? wish->memory : &wish->in->spec.memory);
+	attrs[TT_ASYNC_BETWEEN] = *tt_call_arg(call, "intermediate_memory_config");
+	attrs[TT_ASYNC_TOPOLOGY] =
+		tt_group_topology(device, tt_call_arg(call, "topology"), tt_group_axis(axis));
+	if (wish->semaphores)
+		attrs[TT_ASYNC_SEMAPHORES] = *wish->semaphores;
+	attrs[TT_ASYNC_BARRIER] = wish->barrier ? *wish->barrier : ttnn_v_none();
+	attrs[TT_ASYNC_PERSISTENT] =
+		ttnn_v_bool(tt_value_given(tt_call_arg(call, "persistent_output_buffers")));
+	attrs[TT_ASYNC_COMPUTE] =
+		wish->in->spec.dtype == TTNN_FLOAT32 || tt_value_given(compute)
+			? tt_compute_config(call, compute,
+					    &(struct tt_compute_usual){.fidelity = TT_HIFI4,
+								       .approx = true,
+								       .fp32 = true})
+			: ttnn_v_none();
+	attrs[TT_ASYNC_MESH] = ttnn_v_string(mesh);
+	attrs[TT_ASYNC_NODES] = node_texts(call, device);
+	attrs[TT_ASYNC_REVERSED] = ttnn_v_bool(wish->reversed);
+	tt_attrs_bind(call, tt_prog_scatter_async.attrs, attrs);
+	return TTNN_OK;
+}
+
+static tt_status gather(struct tt_tensor **out, struct tt_call *call, const struct wish *wish,
+			struct tt_tensor *given)
+{
+	struct ttnn_value attrs[TT_ASYNC_COUNT] = {0};
+
+	TT_TRY(bind(attrs, call, wish));
+	return TT_LAUNCH(out, call, &tt_prog_gather_async, TT_INPUTS(wish->in), TT_OUTPUTS(given),
+			 .attrs = attrs);
+}
+
+/* What was on the way goes as soon as the result is there. */
+static tt_status scatter(struct tt_tensor **out, struct tt_call *call, const struct wish *wish)
+{
+	const struct ttnn_value *buffers = tt_call_arg(call, "persistent_output_buffers");
+	struct ttnn_value attrs[TT_ASYNC_COUNT] = {0};
+	struct tt_tensor *given[3], *all[TT_OUTPUTS_MAX];
+	size_t count;
+
+	for (size_t i = 0; i < 3; i++)
+		given[i] = tt_value_item_tensor(buffers, i);
+	TT_TRY(bind(attrs, call, wish));
+	TT_TRY(tt_call_programs(all, &count, call,
+				&(struct tt_program_args){.prog = &tt_prog_scatter_async,
+							  TT_INPUTS(wish->in),
+							  .outputs = given,
+							  .output_count = 3,
+							  .attrs = attrs}));
+	*out = all[1];
+	for (size_t i = 0; i < count; i++)
+		if (i != 1)
+			tt_call_drop(call, all[i]);
+	return TTNN_OK;
+}
+
+static tt_status gather_expand(struct tt_call *call)
+{
+	struct tt_tensor *given = tt_call_tensor(call, "persistent_output_buffer"), *out;
+	struct wish wish = {.in = tt_call_tensor(call, "input_tensor"),
+			    .dim = tt_call_int(call, "dim", 0),
+			    .memory = tt_call_memory(call, "memory_config"),
+			    .semaphores = tt_call_arg(call, "multi_device_global_semaphore"),
+			    .barrier = tt_call_arg(call, "barrier_semaphore"),
+			    .reversed = call->entry->op->row != NULL ||
+					tt_call_bool(call, "reverse_order", false)};
+
+	TT_TRY(on_mesh(call, wish.in));
+	if (!given)
+		given = tt_call_tensor(call, "persistent_output_tensor");
+	return tt_call_give(call, gather(&out, call, &wish, given), &out);
+}
+
+static tt_status scatter_expand(struct tt_call *call)
+{
+	struct wish wish = {.in = tt_call_tensor(call, "input_tensor"),
+			    .dim = tt_call_int(call, "dim", 0),
+			    .memory = tt_call_memory(call, "memory_config"),
+			    .semaphores = tt_call_arg(call, "multi_device_global_semaphore"),
+			    .barrier = tt_call_arg(call, "barrier_semaphore")};
+	struct tt_tensor *out;
+
+	TT_TRY(on_mesh(call, wish.in));
+	return tt_call_give(call, scatter(&out, call, &wish), &out);
+}
+
+/* The last dimension whose extent, in tiles where there are any, can be cut among the chips; -1: none. */
+static int64_t cut_dim(const struct ttnn_tensor_spec *spec, uint32_t size)
+{
+	for (uint32_t i = spec->shape.rank; i-- > 0;) {
+		uint32_t behind = spec->shape.rank - 1 - i, extent = spec->padded.dim[i];
+
+		if (spec->layout == TTNN_TILE && behind < 2)
+			extent /= behind ? spec->tile.height : spec->tile.width;
+		if (extent % size == 0)
+			return i;
+	}
+	return -1;
+}
+
+/* Through a buffer that has room for everybody's shards. */
+static tt_status reduce_buffered(struct tt_call *call, struct tt_tensor *in)
+{
+	struct ttnn_value attrs[TT_ASYNC_COUNT] = {0};
+	struct tt_tensor *buffer = tt_call_tensor(call, "buffer_tensor");
+	struct wish wish = {.in = in, .memory = tt_call_memory(call, "memory_config")};
+
+	TT_TRY(on_mesh(call, buffer));
+	TT_TRY(bind(attrs, call, &wish));
+	return TT_LAUNCH_RETURN(call, &tt_prog_reduce_async, TT_INPUTS(in, buffer), .attrs = attrs);
+}
+
+/* Sums of parts, which are gathered; shards leave and come back. Without semaphores, or a part for each, all at once. */
+static tt_status reduce_expand(struct tt_call *call)
+{
+	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *flat = in, *part, *out;
+	const struct ttnn_value *barriers = tt_call_arg(call, "barrier_semaphores");
+	const struct ttnn_memory_config *memory;
+	struct ttnn_memory_config plain = {0};
+	struct wish wish = {.semaphores = tt_call_arg(call, "rs_global_semaphores"),
+			    .barrier = item(barriers, 0)};
+
+	TT_TRY(on_mesh(call, in));
+	if (tt_call_tensor(call, "buffer_tensor"))
+		return reduce_buffered(call, in);
+	memory = tt_memory_or_like(call, in);
+	wish.dim =
+		cut_dim(&in->spec, tt_group_size(tt_tensor_device(in),
+						 tt_group_axis(tt_call_arg(call, "cluster_axis"))));
+	if (wish.dim < 0 || in->spec.shape.rank < 2 || in->spec.layout != TTNN_TILE ||
+	    !tt_value_given(barriers) || !tt_value_given(wish.semaphores))
+		return tt_call_give(call,
+				    TT_CALL(&out, call, "ttnn.all_reduce",
+					    {"input_tensor", ttnn_v_tensor(in)},
+					    {"cluster_axis", *tt_call_arg(call, "cluster_axis")},
+					    {"memory_config", ttnn_v_memory(memory)}),
+				    &out);
+	plain.buffer = in->spec.memory.buffer;
+	wish.memory = memory;
+	if (in->spec.memory.layout != TTNN_INTERLEAVED) {
+		TT_TRY(TT_CALL(&flat, call, "ttnn.sharded_to_interleaved",
+			       {"input_tensor", ttnn_v_tensor(in)},
+			       {"memory_config", ttnn_v_memory(&plain)}));
+		tt_call_own(call, flat);
+		wish.memory = &plain;
+	}
+	wish.in = flat;
+	TT_TRY(scatter(&part, call, &wish));
+	tt_call_own(call, part);
+	if (flat != in)
+		tt_call_drop(call, flat);
+	wish.in = part;
+	wish.semaphores = tt_call_arg(call, "ag_global_semaphores");
+	wish.barrier = item(barriers, 1);
+	TT_TRY(gather(&out, call, &wish, NULL));
+	tt_call_drop(call, part);
+	if (flat == in) {
+		tt_call_return(call, out);
+		return TTNN_OK;
+	}
+	tt_call_own(call, out);
+	TT_TRY(TT_CALL(&part, call, "ttnn.to_memory_config", {"tensor", ttnn_v_tensor(out)},
+		       {"memory_config", ttnn_v_memory(memory)}));
+	tt_call_return(call, part);
+	tt_call_overwrite(call, out);
+	return TTNN_OK;
+}
+
+/* What a caller may allocate once for reduce_scatter_minimal_async, where a ring has chunks. */
+static tt_status buffers_expand(struct tt_call *call)
+{
+	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *out;
+	int64_t axis = tt_group_axis(tt_call_arg(call, "cluster_axis"));
+	const struct ttnn_value *compute = tt_call_arg(call, "compute_kernel_config");
+	bool fp32 = in->spec.dtype == TTNN_FLOAT32 || tt_compute_has(compute, TT_COMPUTE_FP32);
+	struct ttnn_tensor_spec specs[2];
+	struct ttnn_value topology;
+	uint32_t dim;
+
+	TT_TRY(on_mesh(call, in));
+	topology = tt_group_topology(tt_tensor_device(in), tt_call_arg(call, "topology"), axis);
+	TT_TRY(tt_normal_dim(&dim, tt_call_int(call, "dim", 0), in->spec.shape.rank));
+	TT_REQUIRE(
+		tt_ring_has_chunks(topology.integer == TT_TOPOLOGY_RING, dim, in->spec.shape.rank),
+		"stage_spec.has_value()",
+		"reduce_scatter_minimal_async_create_intermediate_buffer only applies to the "
+		"contiguous fast path (Ring topology, scatter dim != 0). For other "
+		"configurations the intermediate has the input tensor shape and can be "
+		"allocated directly.");
+	TT_TRY(tt_ring_specs(specs, in, dim, tt_group_size(tt_tensor_device(in), axis), fp32));
+	for (size_t i = 0; i < 2; i++) {
+		TT_TRY(tt_call_create(&out, call, tt_tensor_device(in), &specs[i]));
+		tt_call_return(call, out);
+	}
+	return TTNN_OK;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------------------ */
+
+#define LINKS_ARGS(topology_) "num_links: int? = None, topology: Topology" topology_
+#define WORKER_ARGS                                                                                \
+	"chunks_per_sync: int? = None, num_workers_per_link: int? = None, "                        \
+	"num_buffers_per_channel: int? = None"
+#define PLACE_ARGS "memory_config: MemoryConfig? = None, subdevice_id: SubDeviceId? = None"
+#define GATHER_MORE                                                                                \
+	", use_optimal_ccl_for_llama: bool = False, barrier_semaphore: any = None, "               \
+	"sub_core_grids: CoreRangeSet? = None, " WORKER_ARGS
+#define GATHER_ARGS                                                                                     \
+	{                                                                                               \
+		"input_tensor: Tensor, dim: int, multi_device_global_semaphore: any = None, *, "        \
+		"cluster_axis: int? = None, " PLACE_ARGS ", " LINKS_ARGS(" = Ring") GATHER_MORE,        \
+			"input_tensor: Tensor, persistent_output_buffer: Tensor? = None, "              \
+			"dim: int = 0, multi_device_global_semaphore: any = None, *, "                  \
+			"cluster_axis: int? = None, " PLACE_ARGS ", " LINKS_ARGS(" = Ring")             \
+				GATHER_MORE ", use_broadcast: bool = False, "                           \
+					    "reverse_order: bool = False",                              \
+			"input_tensor: Tensor, dim: int, cluster_axis: int, mesh_device: Device, "      \
+			"topology: Topology, multi_device_global_semaphore: any, *, "                   \
+			"persistent_output_tensor: Tensor? = None, num_links: int? = None, " PLACE_ARGS \
+				GATHER_MORE ", use_broadcast: bool = False"                             \
+	}
+#define REDUCE_MORE                                                                                \
+	", memory_config: MemoryConfig? = None, topology: Topology? = Linear, "                    \
+	"num_links: int? = None, subdevice_id: SubDeviceId? = None"
+
+#define ROW(name_, expand_, golden_, doc_)                                                         \
+	.name = "ttnn.experimental." name_, .family = "collective", .doc = doc_,                   \
+	.expand = expand_, .golden = golden_, .pcc = 0.999
+
+static const struct tt_op ops[] = {
+	{ROW("all_gather_async", gather_expand, tt_golden_all_gather,
+	     "Every device gets the parts of all, one behind the other."),
+	 .sigs = GATHER_ARGS},
+	{ROW("all_gather_async_reversed", gather_expand, tt_golden_all_gather_reversed,
+	     "Every device gets the parts of all, from the last device to the first."),
+	 .sigs = GATHER_ARGS, .row = &tt_prog_gather_async},
+	{ROW("reduce_scatter_minimal_async", scatter_expand, tt_golden_reduce_scatter,
+	     "The tensors of all devices added up, and each device gets its part of the sum."),
+	 .sigs = {"input_tensor: Tensor, persistent_output_buffers: Tensors? = None, "
+		  "dim: int = 0, multi_device_global_semaphore: any = None, *, "
+		  "barrier_semaphore: any = None, cluster_axis: int? = None, " PLACE_ARGS
+		  ", intermediate_memory_config: MemoryConfig? = None, " LINKS_ARGS(
+			  " = Ring") ", " WORKER_ARGS
+				     ", compute_kernel_config: ComputeConfig? = None"}},
+	{ROW("all_reduce_async", reduce_expand, tt_golden_all_reduce,
+	     "Every device gets the sum of the tensors of all."),
+	 .sigs = {"input_tensor: Tensor, num_devices: int, barrier_semaphores: any, "
+		  "rs_global_semaphores: any, ag_global_semaphores: any, math_op: enum, *" REDUCE_MORE,
+		  "input_tensor: Tensor, cluster_axis: int? = None, mesh_device: Device? = None, "
+		  "barrier_semaphores: any = None, rs_global_semaphores: any = None, "
+		  "ag_global_semaphores: any = None, math_op: enum? = None, *" REDUCE_MORE,
+		  "input_tensor: Tensor, buffer_tensor: Tensor, cluster_axis: int, "
+		  "mesh_device: Device, multi_device_global_semaphore: any, *, "
+		  "dtype: DataType? = None" REDUCE_MORE ", use_noc1_only: bool = False, "
+		  "use_optimal_ccl_for_llama: bool = False, fp32_dest_acc: bool = False"}},
+	{ROW("reduce_scatter_minimal_async_create_intermediate_buffer", buffers_expand, NULL,
+	     "What reduce_scatter_minimal_async has on the way round a ring, to be given to it."),
+	 .sigs = {"input_tensor: Tensor, dim: int, *, topology: Topology = Ring, "
+		  "cluster_axis: int? = None, compute_kernel_config: ComputeConfig? = None"},
+	 .gives = "[Tensor]"},
+};
+
+const struct tt_op_family tt_family_collective_async = {"collective_async", ops, TT_COUNT(ops)};

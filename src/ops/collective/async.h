@@ -1,0 +1,44 @@
+/*
+ * async.h: programs of collectives that take the caller's semaphores (async_program.c), for the operations that launch them
+ * (async.c) and for those that multiply besides.
+ */
+#ifndef TT_OPS_COLLECTIVE_ASYNC_H
+#define TT_OPS_COLLECTIVE_ASYNC_H
+
+#include "ops/collective/collective.h"
+
+/* In the order in which ReduceScatterMinimalAsyncParams prints them; the others print nothing but their name. */
+#define TT_ASYNC_ATTRS(X)                                                                          \
+	X(TT_ASYNC_DIM, "dim")                                                                     \
+	X(TT_ASYNC_LINKS, "num_links")                                                             \
+	X(TT_ASYNC_SIZE, "ring_size")                                                              \
+	X(TT_ASYNC_MEMORY, "output_mem_config")                                                    \
+	X(TT_ASYNC_BETWEEN, "optional_intermediate_mem_config")                                    \
+	X(TT_ASYNC_TOPOLOGY, "topology")                                                           \
+	X(TT_ASYNC_SEMAPHORES, "semaphore", .text = TT_TEXT_EACH, .fixed = "<GlobalSemaphore>",    \
+	  .unkeyed = true)                                                                         \
+	X(TT_ASYNC_BARRIER, "barrier_semaphore", .text = TT_TEXT_FIXED,                            \
+	  .fixed = "<GlobalSemaphore>", .unkeyed = true)                                           \
+	X(TT_ASYNC_PERSISTENT, "using_persistent_buffers")                                         \
+	X(TT_ASYNC_SUB_DEVICE, "sub_device_id", .text = TT_TEXT_ALWAYS, .fixed = "<StrongType>")   \
+	X(TT_ASYNC_AXIS, "cluster_axis")                                                           \
+	X(TT_ASYNC_CHUNKS, "chunks_per_sync")                                                      \
+	X(TT_ASYNC_WORKERS, "num_workers_per_link")                                                \
+	X(TT_ASYNC_BUFFERS, "num_buffers_per_channel")                                             \
+	X(TT_ASYNC_COMPUTE, "compute_kernel_config")                                               \
+	X(TT_ASYNC_MESH, "mesh_shape")                                                             \
+	X(TT_ASYNC_NODES, "fabric_node_ids")                                                       \
+	X(TT_ASYNC_REVERSED, "reverse_order", .unprinted = true)                                   \
+	X(TT_ASYNC_DTYPE, "dtype", .unprinted = true)
+enum { TT_ASYNC_ATTRS(TT_ATTR_ID) TT_ASYNC_COUNT };
+
+/* Of parts; of sums, whose second output is the result; of sums through a buffer, the second input. */
+extern const struct tt_prog tt_prog_gather_async, tt_prog_scatter_async, tt_prog_reduce_async;
+
+/* What a ring has on the way when sums are scattered: chunks of tiles for every member, and for one. */
+tt_status tt_ring_specs(struct ttnn_tensor_spec out[2], const struct tt_tensor *input, uint32_t dim,
+			uint32_t size, bool fp32);
+/* Whether it has these: not along batches. */
+bool tt_ring_has_chunks(bool ring, uint32_t dim, uint32_t rank);
+
+#endif
