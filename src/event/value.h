@@ -53,7 +53,8 @@ struct tt_field {
 
 /* The layout of an object or of an argument list. To add one: a static table of rows. */
 struct tt_schema {
-	const char *name; /* upstream's type name, "MatmulParams"; "<MatmulParams>": all that it prints */
+	const char *
+		name; /* upstream's type name, "MatmulParams"; "<MatmulParams>": all that it prints */
 	const struct tt_field *fields;
 	size_t count;
 	bool named; /* prints as name=value, not by position */

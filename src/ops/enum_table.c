@@ -209,7 +209,7 @@ static const struct tt_enum moreh_softmax_op_parallelization_strategy = {
 static const struct tt_enum_row reduce_type_rows[] = {
 	{0, "Sum"}, {1, "Mean"}, {2, "Max"}, {3, "Min"}, {4, "Std"}, {5, "Var"}, {6, "Prod"}};
 const struct tt_enum tt_enum_reduce_type = {"ReduceType", reduce_type_rows,
-					   TT_COUNT(reduce_type_rows)};
+					    TT_COUNT(reduce_type_rows)};
 
 static const struct tt_enum_row chunk_gdn_wy_inverse_rows[] = {
 	{0, "AUTO"}, {1, "HORNER"}, {2, "FORWARD_SUBSTITUTION"}};

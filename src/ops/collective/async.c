@@ -293,8 +293,8 @@ static tt_status buffers_expand(struct tt_call *call)
 	"num_links: int? = None, subdevice_id: SubDeviceId? = None"
 
 #define ROW(name_, expand_, golden_, doc_)                                                         \
-	.name = "ttnn.experimental." name_, .family = "collective", .doc = doc_,                   \
-	.expand = expand_, .golden = golden_, .pcc = 0.999
+	.name = "ttnn.experimental." name_, .doc = doc_, .expand = expand_, .golden = golden_,     \
+	.pcc = 0.999
 
 static const struct tt_op ops[] = {
 	{ROW("all_gather_async", gather_expand, tt_golden_all_gather,
@@ -307,7 +307,8 @@ static const struct tt_op ops[] = {
 	     "The tensors of all devices added up, and each device gets its part of the sum."),
 	 .sigs = {"input_tensor: Tensor, persistent_output_buffers: Tensors? = None, "
 		  "dim: int = 0, multi_device_global_semaphore: any = None, *, "
-		  "barrier_semaphore: any = None, cluster_axis: int? = None, " PLACE_ARGS
+		  "barrier_semaphore: any = None, cluster_axis: int? = None, "
+		  "subdevice_id: SubDeviceId? = None, memory_config: MemoryConfig? = None"
 		  ", intermediate_memory_config: MemoryConfig? = None, " LINKS_ARGS(
 			  " = Ring") ", " WORKER_ARGS
 				     ", compute_kernel_config: ComputeConfig? = None"}},
@@ -329,4 +330,4 @@ static const struct tt_op ops[] = {
 	 .gives = "[Tensor]"},
 };
 
-const struct tt_op_family tt_family_collective_async = {"collective_async", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_collective_async = {"collective", ops, TT_COUNT(ops)};

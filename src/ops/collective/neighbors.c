@@ -359,7 +359,6 @@ static tt_status pad_expand(struct tt_call *call)
 static const struct tt_op ops[] = {
 	{
 		.name = "ttnn.experimental.neighbor_pad_async",
-		.family = "collective",
 		.doc = "Every device's tensor with rows of its neighbours around it.",
 		.sigs = {"input_tensor: Tensor, dim: ints, padding_left: ints, padding_right: ints, "
 			 "padding_mode: str, cluster_axis: ints, neighbor_semaphore: any, "
@@ -374,4 +373,4 @@ static const struct tt_op ops[] = {
 	},
 };
 
-const struct tt_op_family tt_family_neighbors = {"neighbors", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_neighbors = {"collective", ops, TT_COUNT(ops)};

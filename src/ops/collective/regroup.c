@@ -412,8 +412,8 @@ static tt_status reshard_expand(struct tt_call *call)
 #define MORE ", memory_config: MemoryConfig? = None, topology: Topology"
 #define ROW(name_, expand_, golden_, doc_, sig_)                                                   \
 	{                                                                                          \
-		.name = "ttnn.experimental." name_, .family = "collective", .doc = doc_,           \
-		.sigs = {sig_}, .expand = expand_, .golden = golden_, .pcc = 0.999                 \
+		.name = "ttnn.experimental." name_, .doc = doc_, .sigs = {sig_},                   \
+		.expand = expand_, .golden = golden_, .pcc = 0.999                                 \
 	}
 
 static const struct tt_op ops[] = {
@@ -435,4 +435,4 @@ static const struct tt_op ops[] = {
 	    "num_links: int? = 1" MORE "? = Linear"),
 };
 
-const struct tt_op_family tt_family_regroup = {"regroup", ops, TT_COUNT(ops)};
+const struct tt_op_family tt_family_regroup = {"collective", ops, TT_COUNT(ops)};
