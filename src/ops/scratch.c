@@ -1,22 +1,21 @@
 #include "ops/scratch.h"
 
-#include <assert.h>
-
+#include "base/mem.h"
+#include "base/vec.h"
 #include "ops/mem_rows.h"
 
-/* The most that one kernel may have. */
-#define SCRATCH_MAX 32
+static _Thread_local TT_VEC(struct tt_tensor *) own;
 
-static _Thread_local struct {
-	struct tt_tensor *tensors[SCRATCH_MAX];
-	size_t count;
-} own;
-
-struct tt_tensor *tt_scratch_keep(struct tt_tensor *tensor)
+tt_status tt_scratch_keep(struct tt_tensor *tensor)
 {
-	assert(own.count < SCRATCH_MAX);
-	own.tensors[own.count++] = tensor;
-	return tensor;
+	struct tt_tensor **place = TT_VEC_PUSH(&own);
+
+	if (!place) {
+		ttnn_tensor_unref(tensor);
+		return tt_fail_nomem();
+	}
+	*place = tensor;
+	return TTNN_OK;
 }
 
 tt_status tt_scratch(struct tt_tensor **out, const struct ttnn_shape *shape, enum ttnn_dtype dtype,
@@ -27,8 +26,7 @@ tt_status tt_scratch(struct tt_tensor **out, const struct ttnn_shape *shape, enu
 
 	TT_TRY(tt_spec_simple(&spec, shape, dtype, layout, &memory));
 	TT_TRY(ttnn_tensor_new(out, &spec));
-	tt_scratch_keep(*out);
-	return TTNN_OK;
+	return tt_scratch_keep(*out);
 }
 
 tt_status tt_scratch_f32(struct tt_tensor **out, const struct ttnn_shape *shape)
@@ -40,6 +38,7 @@ tt_status tt_scratch_width(struct tt_tensor **out, const struct ttnn_shape *like
 {
 	struct ttnn_shape shape = *like;
 
+	TT_NEED(shape.rank, "a scalar has no last dimension");
 	shape.dim[shape.rank - 1] = width;
 	return tt_scratch_f32(out, &shape);
 }
@@ -47,5 +46,6 @@ tt_status tt_scratch_width(struct tt_tensor **out, const struct ttnn_shape *like
 void tt_scratch_end(void)
 {
 	while (own.count)
-		ttnn_tensor_unref(own.tensors[--own.count]);
+		ttnn_tensor_unref(own.data[--own.count]);
+	TT_VEC_DEINIT(&own);
 }

@@ -15,8 +15,8 @@ tt_status tt_scratch(struct tt_tensor **out, const struct ttnn_shape *shape, enu
 tt_status tt_scratch_f32(struct tt_tensor **out, const struct ttnn_shape *shape);
 tt_status tt_scratch_width(struct tt_tensor **out, const struct ttnn_shape *like, uint32_t width);
 
-/* A tensor that the kernel got from elsewhere, to be given up with them. Returns its argument. */
-struct tt_tensor *tt_scratch_keep(struct tt_tensor *tensor);
+/* A tensor that the kernel got from elsewhere, to be given up with them; at once when memory is exhausted. */
+tt_status tt_scratch_keep(struct tt_tensor *tensor);
 
 /* Gives up what this thread's kernel made. For launch.c. */
 void tt_scratch_end(void);

@@ -20,5 +20,6 @@ tt_status tt_values_write(struct tt_tensor *out, const void *data, enum ttnn_dty
 
 	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
 	TT_TRY(ttnn_tensor_from_data(&host, data, dtype, &spec, 0));
-	return tt_backend_get()->reshape(out, tt_scratch_keep(host));
+	TT_TRY(tt_scratch_keep(host));
+	return tt_backend_get()->reshape(out, host);
 }

@@ -1096,6 +1096,11 @@ WITHOUT_TORCH = {
     "experimental.dit_layernorm_post_allgather", "experimental.dit_layernorm_pre_allgather", "experimental.rgb_to_yuv",
     "experimental.wan_fused_rmsnorm_post_allgather", "experimental.wan_fused_rmsnorm_pre_allgather", "prepare_grid_sample_grid",
     "experimental.multi_scale_deformable_attn", "interleaved_to_sharded_partial", "sharded_to_interleaved_partial",
+    # Parts of a prefill whose chips share rows and experts (tests/ops/test_prefill.c).
+    *(f"experimental.deepseek_prefill.{name}" for name in (
+        "extract", "insert", "masked_bincount", "moe_padding_config", "post_combine_reduce", "rotary_embedding_indexed",
+        "update_padded_kv_cache", "zero_padded_kv_cache",
+    )),
 }  # fmt: skip
 
 

@@ -477,10 +477,10 @@ static tt_status attend_views(struct tt_launch *launch, struct tt_attention_job 
 
 	view_of(view, launch, K);
 	TT_TRY(tt_cache_view(&job->k, launch->inputs[K], view));
-	tt_scratch_keep(job->k);
+	TT_TRY(tt_scratch_keep(job->k));
 	view_of(view, launch, V);
 	TT_TRY(tt_cache_view(&job->v, launch->inputs[V], view));
-	tt_scratch_keep(job->v);
+	TT_TRY(tt_scratch_keep(job->v));
 	return tt_backend_get()->attention(job);
 }
 

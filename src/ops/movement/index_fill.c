@@ -114,7 +114,7 @@ static tt_status index_fill_kernel(struct tt_launch *launch)
 	TT_TRY(tt_values_of(&index, &count, launch, INDEX));
 	TT_TRY(tt_move_copy(out, launch->inputs[INPUT]));
 	TT_TRY(make_value(&value, &out->spec, &launch->attrs[VALUE]));
-	tt_scratch_keep(value);
+	TT_TRY(tt_scratch_keep(value));
 	extent.dim[dim] = 1;
 	for (uint64_t i = 0; i < count; i++) {
 		to[dim] = (int64_t)index[i];

@@ -175,8 +175,9 @@ static struct whole whole_in(const struct ttnn_memory_config *memory,
 			     const struct ttnn_shape *padded)
 {
 	bool rows = memory->has_shard && memory->shard.width == tt_shape_last(padded, 1);
+	uint32_t height = tt_shape_last(padded, 2);
 
-	return (struct whole){rows, rows && memory->shard.height % tt_shape_last(padded, 2) == 0};
+	return (struct whole){rows, rows && height && memory->shard.height % height == 0};
 }
 
 /* CN is any layout; HC and WH have a form for shards that hold whole matrices or rows. */
