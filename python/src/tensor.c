@@ -441,6 +441,24 @@ static PyObject *tensor_parts(PyObject *self, PyObject *unused)
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
 
+/* A tensor whose memory was given back has no values to show. */
+static PyObject *text_without_values(const struct ttnn_tensor_spec *spec)
+{
+	char *shape = NULL;
+	PyObject *result,
+		*list = py_text(ttnn_shape_text(&shape, &spec->shape, TTNN_DIALECT_TT_METAL),
+				&shape);
+
+	if (!list)
+		return NULL;
+	result = PyUnicode_FromFormat(
+		"ttnn.Tensor(<buffer is not allocated>, shape=%U, dtype=DataType::%s, layout=Layout::%s)",
+		list, ttnn_dtype_name(spec->dtype, TTNN_DIALECT_TT_METAL),
+		spec->layout == TTNN_TILE ? "TILE" : "ROW_MAJOR");
+	Py_DECREF(list);
+	return result;
+}
+
 static PyObject *tensor_repr(PyObject *self)
 {
 	struct ttnn_print_options options = print_options;
@@ -451,7 +469,7 @@ static PyObject *tensor_repr(PyObject *self)
 	if (!tensor_of(self))
 		return NULL;
 	if (on_device(tensor_of(self)) && !ttnn_tensor_is_allocated(tensor_of(self)))
-		return PyUnicode_FromFormat("<a Tensor whose memory was given back>");
+		return text_without_values(spec_of(self));
 	host = py_run_method("ttnn.Tensor.cpu", &self, 1, NULL);
 	if (host)
 		result = py_text(ttnn_tensor_text(&text, tensor_of(host), &options), &text);

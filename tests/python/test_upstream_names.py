@@ -217,6 +217,8 @@ def test_group_norm_parameters(torch, device):
     assert list(weight.shape)[:2] == [1, 1] and mask.layout == ttnn.TILE_LAYOUT
     grid = ttnn.CoreGrid(x=8, y=4)
     assert [ttnn.operations.normalization.dram_group_norm_virtual_columns(grid, *c) for c in ((320, 32), (512, 32), (96, 3))] == [2, 8, 3]
+    rows = ttnn.create_group_norm_reciprocals(2, 320, 32, 32, 32, grid)
+    assert rows.shape == (32, 40) and rows[5, :3].tolist() == pytest.approx([1, 1 / 2, 1 / 3])
 
 
 def test_tracer(torch):

@@ -95,6 +95,15 @@ def dram_group_norm_virtual_columns(core_grid, num_channels, num_groups):
     raise AssertionError(f"{num_channels} channels in {num_groups} groups cannot be cut for a grid of {core_grid.x} columns")
 
 
+def create_group_norm_reciprocals(N, C, H, W, num_groups, core_grid):
+    """1, 1/2, 1/3 ...: what Welford's method divides by, as many as a core meets elements, a row for each core (torch)."""
+    import torch
+
+    rows = core_grid.x // dram_group_norm_virtual_columns(core_grid, C, num_groups) * core_grid.y
+    count = C // num_groups * -(-H * W // 32) // (1 if N >= rows else rows // N)
+    return (1 / torch.arange(1, count + 1, dtype=torch.float32)).repeat(core_grid.x * core_grid.y, 1)
+
+
 def dram_group_norm_params_from_torch(
     torch_params, channels_per_device, groups_per_device, device, mesh_axis=None, core_grid=None, return_mask=True, dtype=None
 ):
