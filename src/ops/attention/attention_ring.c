@@ -447,9 +447,6 @@ static tt_status ring_attrs(struct ttnn_value attrs[TT_RING_ATTR_COUNT], struct 
 		"ccl_core_grid_offset is a core");
 	TT_REQUIRE(dim >= -4 && dim < 4, "gather_dim >= -rank && gather_dim <= rank - 1",
 		   "Dimension input should be in between -4 and 3, but has %lld", dim);
-	TT_REQUIRE(layer < layers, "args.kv_cache_layer_idx < args.kv_cache_num_layers",
-		   "kv_cache_layer_idx=%lld must be less than kv_cache_num_layers=%lld", layer,
-		   layers);
 	attrs[TT_RING_OFFSET] = offset;
 	attrs[TT_RING_SIZE] =
 		ttnn_v_int(tt_group_size(device, tt_group_axis(&attrs[TT_RING_AXIS])));

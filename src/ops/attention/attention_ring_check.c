@@ -309,11 +309,14 @@ static tt_status check_batches(const struct tt_launch *launch)
 		 k = tt_ring_dim(launch, TT_RING_GATHERED_K, 0);
 	unsigned v = launch->inputs[TT_RING_V] ? tt_ring_dim(launch, TT_RING_GATHERED_V, 0) : k;
 	unsigned cache = tt_ring_dim(launch, TT_RING_K, 0);
+	unsigned long long layers = tt_ring_number(launch, TT_RING_LAYERS);
+	unsigned long long layer = tt_ring_number(launch, TT_RING_LAYER);
 
+	TT_REQUIRE(layer < layers, "args.kv_cache_layer_idx < args.kv_cache_num_layers",
+		   "kv_cache_layer_idx=%llu must be less than kv_cache_num_layers=%llu", layer,
+		   layers);
 	if (tt_ring_given(launch, TT_RING_SLOT)) {
 		unsigned long long slot = tt_ring_number(launch, TT_RING_SLOT);
-		unsigned long long layers = tt_ring_number(launch, TT_RING_LAYERS);
-		unsigned long long layer = tt_ring_number(launch, TT_RING_LAYER);
 		unsigned values =
 			launch->inputs[TT_RING_V] ? tt_ring_dim(launch, TT_RING_V, 0) : cache;
 
