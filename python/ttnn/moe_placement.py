@@ -33,6 +33,8 @@ def _free(taken, width, height, columns, rows):
 
 def _place_combine(taken, count, columns, rows):
     """In two columns, or else in the widest rectangle of just as many. Of an odd number the strip's last core is left out."""
+    if count > columns * len(rows):
+        return None
     strip = _free(taken, _STRIP, -(-count // _STRIP), columns, rows) if count else None
     if strip:
         return sorted(strip, key=lambda core: core[::-1])[:count]

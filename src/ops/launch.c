@@ -897,6 +897,8 @@ tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call
 		return status;
 	for (size_t i = 0; i < launch.output_count; i++)
 		out[i] = launch.outputs[i];
+	for (size_t i = launch.output_count; i < args->output_count; i++)
+		ttnn_tensor_unref(launch.outputs[i]); /* given, but no result */
 	*count = launch.output_count;
 	return TTNN_OK;
 }

@@ -325,8 +325,14 @@ static tt_status write_layout(struct tt_file_out *file, const ttnn_tensor *tenso
 {
 	struct output out = {.spec = &tensor->spec, .layout = layout, .spread = tensor->spread};
 	size_t most = layout->coord_count > TT_SPREAD_DIMS ? layout->coord_count : TT_SPREAD_DIMS;
+	struct ttnn_shape extents = tt_spread_extents(tensor->spread);
 	tt_status status = TTNN_OK;
+	uint64_t devices;
 
+	/* A part of a tensor says how the whole is spread; a file has the part alone. */
+	TT_TRY(ttnn_shape_volume(&devices, &extents));
+	if (devices != layout->coord_count)
+		out.spread = tt_spread_copies(&TT_SHAPE((uint32_t)layout->coord_count));
 	out.chunks = tt_calloc(layout->coord_count, sizeof(*out.chunks));
 	out.groups = tt_calloc(layout->coord_count, sizeof(*out.groups));
 	out.refs = tt_calloc(most, sizeof(*out.refs));

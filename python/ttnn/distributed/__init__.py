@@ -255,7 +255,10 @@ def combine_device_tensors(tensors):
         raise RuntimeError("At least one tensor shard must be provided")
     if any(tensor.storage_type() != _ttnn.tensor.StorageType.DEVICE for tensor in tensors):
         raise RuntimeError("All tensor shards must be on device")
-    return _ttnn.tensor.gather(list(tensors), [len(tensors)], [0], [1, len(tensors)])
+    mesh = list(tensors[0].device().shape)
+    if len(tensors) != mesh[0] * mesh[1]:
+        raise RuntimeError(f"{len(tensors)} parts are not one for each of the {mesh[0] * mesh[1]} devices")
+    return _ttnn.tensor.gather(list(tensors), [len(tensors)], [0], mesh)
 
 
 def distribute_tensor(tensor, mapper, mesh_device=None):

@@ -109,7 +109,7 @@ static tt_status check_pages(const struct tt_launch *launch)
 		return tt_fail_shapes(
 			TTNN_INVALID, "page_table_shape.size() == 2",
 			"page_table must be 2D tensor [batch_size x num_pages]. Got shape: %s",
-			&pages->shape, NULL);
+			&pages->shape, &pages->shape);
 	TT_REQUIRE(
 		pages->shape.dim[0] == batches, "page_table_shape[0] == B",
 		"page_table batch size must match input batch size. Got page_table batch: %u, input "
@@ -150,15 +150,15 @@ static tt_status check_start(const struct tt_launch *launch)
 		   "chunk_start_idx must be a multiple of block_size. Got chunk_start_idx: %lld, "
 		   "block_size: %u",
 		   start, block);
+	TT_NEED(start <= (long long)block * launch->inputs[PAGES]->spec.shape.dim[1] - rows,
+		"%u pages of %u rows do not hold %u rows behind %lld",
+		launch->inputs[PAGES]->spec.shape.dim[1], block, rows, start);
 	TT_REQUIRE(
 		(rows + start) % k == 0,
 		"(Sq + operation_attributes.chunk_start_idx.value()) % k_chunk_size == 0",
 		"sequence length + chunk_start_idx must be divisible by k_chunk_size. Got sequence "
 		"length: %u, chunk_start_idx: %lld, k_chunk_size: %u",
 		rows, start, k);
-	TT_NEED(start + rows <= (long long)block * launch->inputs[PAGES]->spec.shape.dim[1],
-		"%u pages of %u rows do not hold %lld", launch->inputs[PAGES]->spec.shape.dim[1],
-		block, start + rows);
 	return TTNN_OK;
 }
 

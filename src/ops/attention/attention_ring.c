@@ -369,6 +369,16 @@ static tt_status check_taken(const struct tt_call *call)
 	static const char *const tensors[] = {"logical_n", "logical_l", "slot_id",
 					      "kv_actual_isl_tensor", "kv_valid_end_tensor"};
 
+	static const char *const joint[] = {"joint_tensor_q", "joint_tensor_k", "joint_tensor_v"};
+	const struct ttnn_value *length = tt_call_arg(call, "logical_l");
+
+	for (size_t i = 0; i < TT_COUNT(joint); i++)
+		TT_NEED(!tt_call_tensor(call, joint[i]) ||
+				tt_call_tensor(call, joint[i])->spec.shape.rank == 4,
+			"%s has four dimensions", joint[i]);
+	TT_NEED(!tt_value_given(length) || length->kind == TTNN_VALUE_INT ||
+			length->kind == TTNN_VALUE_TENSOR,
+		"logical_l is a whole number");
 	for (size_t i = 0; i < TT_COUNT(tensors); i++)
 		if (tt_call_arg(call, tensors[i])->kind == TTNN_VALUE_TENSOR)
 			return tt_fail(TTNN_UNSUPPORTED, "%s: %s in a tensor is not supported",
@@ -388,7 +398,7 @@ static struct tt_tensor *joint_of(struct tt_call *call, const char *name)
 {
 	struct tt_tensor *tensor = tt_call_tensor(call, name);
 
-	return tensor && tensor->spec.shape.rank == 4 && tensor->spec.shape.dim[2] ? tensor : NULL;
+	return tensor && tensor->spec.shape.dim[2] ? tensor : NULL;
 }
 
 /* Where a cut second sequence is gathered, if no tensor is given for it. */

@@ -199,6 +199,9 @@ static tt_status check_modes(const struct tt_launch *launch)
 	bool balanced = tt_ring_flag(launch, TT_RING_BALANCED), chunked = tt_ring_chunked(launch);
 	unsigned rows = tt_ring_dim(launch, TT_RING_Q, 2), keys = tt_ring_dim(launch, TT_RING_K, 2);
 
+	TT_NEED(rows, "there are no queries");
+	TT_NEED(!chunked || cross || tt_ring_given(launch, TT_RING_BEFORE) || keys % rows == 0,
+		"%u rows of keys are no whole number of chunks of %u", keys, rows);
 	TT_REQUIRE(!launch->inputs[TT_RING_JOINT_Q] || !causal, "!(L != 0 && args.is_causal)",
 		   "Causality is enabled only for ring attention");
 	TT_REQUIRE(

@@ -417,7 +417,7 @@ static tt_status update_kernel(struct tt_launch *launch)
 		if (token >= end || place % rows / window != tp.own)
 			continue;
 		TT_TRY(put_rows(launch->outputs[0], in, &to));
-		to.column = in->spec.shape.dim[3];
+		to.column = in->spec.padded.dim[3];
 		if (rope)
 			TT_TRY(put_rows(launch->outputs[0], rope, &to));
 	}
@@ -610,6 +610,7 @@ static tt_status update_expand(struct tt_call *call)
 		[SCALES] = tt_call_tensor(call, "scales"),
 	};
 
+	TT_NEED(!inputs[SCALES] || inputs[ROPE], "scales are for split inputs, with rope");
 	return tt_cache_launch(
 		call,
 		&(struct tt_program_args){

@@ -71,7 +71,7 @@ static tt_status padding_kernel(struct tt_launch *launch)
 	TT_TRY(tt_values_of(&config, &count, launch, CONFIG));
 	TT_TRY(tt_values_of(&start, &unused, launch, START));
 	TT_TRY(tt_values_of(&end, &unused, launch, END));
-	values = tt_arena_calloc(launch->arena, count + 1, sizeof(*values));
+	values = tt_arena_calloc(launch->arena, count + 2, sizeof(*values));
 	if (!values)
 		return tt_fail_nomem();
 	for (uint64_t i = width; i < count; i++)

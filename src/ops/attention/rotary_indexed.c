@@ -96,6 +96,8 @@ static tt_status check_columns(const struct tt_launch *launch)
 	uint32_t all = tt_shape_last(&launch->inputs[IN]->spec.padded, 1);
 	int64_t width = launch->attrs[WIDTH].integer, offset = launch->attrs[OFFSET].integer;
 
+	TT_NEED(all == tt_shape_last(&launch->inputs[IN]->spec.shape, 1),
+		"rotary_embedding_indexed: heads must be whole tiles wide");
 	TT_REQUIRE(width > 0 && width % TT_TILE == 0,
 		   "args.rotary_dim > 0 && args.rotary_dim % TILE_WIDTH == 0",
 		   "rotary_dim must be positive and tile-aligned");
@@ -196,7 +198,7 @@ static tt_status indexed_memory(struct tt_plan *plan, const struct tt_launch *la
 	const struct ttnn_shape *in = &launch->inputs[IN]->spec.padded;
 	uint64_t cores = ttnn_core_set_cores(launch->grid), down = in->dim[2] / TT_TILE;
 	uint64_t batches = in->dim[0] < cores ? in->dim[0] : cores;
-	uint64_t parts = cores / (batches ? batches : 1) < down ? cores / batches : down;
+	uint64_t each = cores / (batches ? batches : 1), parts = each < down ? each : down;
 	uint64_t rows = tt_div_up(down, parts ? parts : 1), width = tt_attr_u32(launch, WIDTH),
 		 copied;
 	bool again = rows * in->dim[1] > MOST_ROWS ||

@@ -36,13 +36,17 @@ static const struct ttnn_value *item(const struct ttnn_value *list, uint32_t pla
 
 static tt_status on_mesh(struct tt_call *call, const struct tt_tensor *in)
 {
+	int64_t axis = tt_group_axis(tt_call_arg(call, "cluster_axis"));
+
 	TT_REQUIRE(in && tt_tensor_device(in), "storage_type == DEVICE",
 		   "%s: the tensor must be on a device", call->entry->op->name);
+	TT_NEED(!tt_value_given(tt_call_arg(call, "cluster_axis")) || axis == 0 || axis == 1,
+		"%s: cluster_axis is 0 or 1", call->entry->op->name);
 	return TTNN_OK;
 }
 
 /* What all programs of this file are told: the call's arguments, and these. */
-struct wish {
+struct request {
 	struct tt_tensor *in;
 	int64_t dim;
 	const struct ttnn_memory_config *memory;
@@ -50,33 +54,33 @@ struct wish {
 	bool reversed;
 };
 
-static tt_status bind(struct ttnn_value *attrs, struct tt_call *call, const struct wish *wish)
+static tt_status bind(struct ttnn_value *attrs, struct tt_call *call, const struct request *request)
 {
-	struct tt_device *device = tt_tensor_device(wish->in);
+	struct tt_device *device = tt_tensor_device(request->in);
 	const struct ttnn_value *axis = tt_call_arg(call, "cluster_axis");
 	const struct ttnn_value *compute = tt_call_arg(call, "compute_kernel_config");
 	char *mesh =
 		tt_arena_printf(call->arena, "MeshShape([%u, %u])", device->rows, device->cols);
 	uint32_t dim;
 
-	TT_TRY(tt_normal_dim(&dim, wish->dim, wish->in->spec.shape.rank));
+	TT_TRY(tt_normal_dim(&dim, request->dim, request->in->spec.shape.rank));
 	if (!mesh)
 		return tt_fail_nomem();
 	attrs[TT_ASYNC_DIM] = ttnn_v_int(dim);
 	attrs[TT_ASYNC_LINKS] = ttnn_v_int(tt_call_int(call, "num_links", 1));
 	attrs[TT_ASYNC_SIZE] = ttnn_v_int(tt_group_size(device, tt_group_axis(axis)));
 	attrs[TT_ASYNC_MEMORY] =
-		ttnn_v_memory(wish->memory ? wish->memory : &wish->in->spec.memory);
+		ttnn_v_memory(request->memory ? request->memory : &request->in->spec.memory);
 	attrs[TT_ASYNC_BETWEEN] = *tt_call_arg(call, "intermediate_memory_config");
 	attrs[TT_ASYNC_TOPOLOGY] =
 		tt_group_topology(device, tt_call_arg(call, "topology"), tt_group_axis(axis));
-	if (wish->semaphores)
-		attrs[TT_ASYNC_SEMAPHORES] = *wish->semaphores;
-	attrs[TT_ASYNC_BARRIER] = wish->barrier ? *wish->barrier : ttnn_v_none();
+	if (request->semaphores)
+		attrs[TT_ASYNC_SEMAPHORES] = *request->semaphores;
+	attrs[TT_ASYNC_BARRIER] = request->barrier ? *request->barrier : ttnn_v_none();
 	attrs[TT_ASYNC_PERSISTENT] =
 		ttnn_v_bool(tt_value_given(tt_call_arg(call, "persistent_output_buffers")));
 	attrs[TT_ASYNC_COMPUTE] =
-		wish->in->spec.dtype == TTNN_FLOAT32 || tt_value_given(compute)
+		request->in->spec.dtype == TTNN_FLOAT32 || tt_value_given(compute)
 			? tt_compute_config(call, compute,
 					    &(struct tt_compute_usual){.fidelity = TT_HIFI4,
 								       .approx = true,
@@ -84,23 +88,24 @@ static tt_status bind(struct ttnn_value *attrs, struct tt_call *call, const stru
 			: ttnn_v_none();
 	attrs[TT_ASYNC_MESH] = ttnn_v_string(mesh);
 	attrs[TT_ASYNC_NODES] = node_texts(call, device);
-	attrs[TT_ASYNC_REVERSED] = ttnn_v_bool(wish->reversed);
+	attrs[TT_ASYNC_REVERSED] = ttnn_v_bool(request->reversed);
 	tt_attrs_bind(call, tt_prog_scatter_async.attrs, attrs);
 	return TTNN_OK;
 }
 
-static tt_status gather(struct tt_tensor **out, struct tt_call *call, const struct wish *wish,
+static tt_status gather(struct tt_tensor **out, struct tt_call *call, const struct request *request,
 			struct tt_tensor *given)
 {
 	struct ttnn_value attrs[TT_ASYNC_COUNT] = {0};
 
-	TT_TRY(bind(attrs, call, wish));
-	return TT_LAUNCH(out, call, &tt_prog_gather_async, TT_INPUTS(wish->in), TT_OUTPUTS(given),
-			 .attrs = attrs);
+	TT_TRY(bind(attrs, call, request));
+	return TT_LAUNCH(out, call, &tt_prog_gather_async, TT_INPUTS(request->in),
+			 TT_OUTPUTS(given), .attrs = attrs);
 }
 
 /* What was on the way goes as soon as the result is there. */
-static tt_status scatter(struct tt_tensor **out, struct tt_call *call, const struct wish *wish)
+static tt_status scatter(struct tt_tensor **out, struct tt_call *call,
+			 const struct request *request)
 {
 	const struct ttnn_value *buffers = tt_call_arg(call, "persistent_output_buffers");
 	struct ttnn_value attrs[TT_ASYNC_COUNT] = {0};
@@ -109,10 +114,10 @@ static tt_status scatter(struct tt_tensor **out, struct tt_call *call, const str
 
 	for (size_t i = 0; i < 3; i++)
 		given[i] = tt_value_item_tensor(buffers, i);
-	TT_TRY(bind(attrs, call, wish));
+	TT_TRY(bind(attrs, call, request));
 	TT_TRY(tt_call_programs(all, &count, call,
 				&(struct tt_program_args){.prog = &tt_prog_scatter_async,
-							  TT_INPUTS(wish->in),
+							  TT_INPUTS(request->in),
 							  .outputs = given,
 							  .output_count = 3,
 							  .attrs = attrs}));
@@ -126,31 +131,31 @@ static tt_status scatter(struct tt_tensor **out, struct tt_call *call, const str
 static tt_status gather_expand(struct tt_call *call)
 {
 	struct tt_tensor *given = tt_call_tensor(call, "persistent_output_buffer"), *out;
-	struct wish wish = {.in = tt_call_tensor(call, "input_tensor"),
-			    .dim = tt_call_int(call, "dim", 0),
-			    .memory = tt_call_memory(call, "memory_config"),
-			    .semaphores = tt_call_arg(call, "multi_device_global_semaphore"),
-			    .barrier = tt_call_arg(call, "barrier_semaphore"),
-			    .reversed = call->entry->op->row != NULL ||
-					tt_call_bool(call, "reverse_order", false)};
+	struct request request = {.in = tt_call_tensor(call, "input_tensor"),
+				  .dim = tt_call_int(call, "dim", 0),
+				  .memory = tt_call_memory(call, "memory_config"),
+				  .semaphores = tt_call_arg(call, "multi_device_global_semaphore"),
+				  .barrier = tt_call_arg(call, "barrier_semaphore"),
+				  .reversed = call->entry->op->row != NULL ||
+					      tt_call_bool(call, "reverse_order", false)};
 
-	TT_TRY(on_mesh(call, wish.in));
+	TT_TRY(on_mesh(call, request.in));
 	if (!given)
 		given = tt_call_tensor(call, "persistent_output_tensor");
-	return tt_call_give(call, gather(&out, call, &wish, given), &out);
+	return tt_call_give(call, gather(&out, call, &request, given), &out);
 }
 
 static tt_status scatter_expand(struct tt_call *call)
 {
-	struct wish wish = {.in = tt_call_tensor(call, "input_tensor"),
-			    .dim = tt_call_int(call, "dim", 0),
-			    .memory = tt_call_memory(call, "memory_config"),
-			    .semaphores = tt_call_arg(call, "multi_device_global_semaphore"),
-			    .barrier = tt_call_arg(call, "barrier_semaphore")};
+	struct request request = {.in = tt_call_tensor(call, "input_tensor"),
+				  .dim = tt_call_int(call, "dim", 0),
+				  .memory = tt_call_memory(call, "memory_config"),
+				  .semaphores = tt_call_arg(call, "multi_device_global_semaphore"),
+				  .barrier = tt_call_arg(call, "barrier_semaphore")};
 	struct tt_tensor *out;
 
-	TT_TRY(on_mesh(call, wish.in));
-	return tt_call_give(call, scatter(&out, call, &wish), &out);
+	TT_TRY(on_mesh(call, request.in));
+	return tt_call_give(call, scatter(&out, call, &request), &out);
 }
 
 /* The last dimension whose extent, in tiles where there are any, can be cut among the chips; -1: none. */
@@ -172,10 +177,10 @@ static tt_status reduce_buffered(struct tt_call *call, struct tt_tensor *in)
 {
 	struct ttnn_value attrs[TT_ASYNC_COUNT] = {0};
 	struct tt_tensor *buffer = tt_call_tensor(call, "buffer_tensor");
-	struct wish wish = {.in = in, .memory = tt_call_memory(call, "memory_config")};
+	struct request request = {.in = in, .memory = tt_call_memory(call, "memory_config")};
 
 	TT_TRY(on_mesh(call, buffer));
-	TT_TRY(bind(attrs, call, &wish));
+	TT_TRY(bind(attrs, call, &request));
 	return TT_LAUNCH_RETURN(call, &tt_prog_reduce_async, TT_INPUTS(in, buffer), .attrs = attrs);
 }
 
@@ -186,18 +191,18 @@ static tt_status reduce_expand(struct tt_call *call)
 	const struct ttnn_value *barriers = tt_call_arg(call, "barrier_semaphores");
 	const struct ttnn_memory_config *memory;
 	struct ttnn_memory_config plain = {0};
-	struct wish wish = {.semaphores = tt_call_arg(call, "rs_global_semaphores"),
-			    .barrier = item(barriers, 0)};
+	struct request request = {.semaphores = tt_call_arg(call, "rs_global_semaphores"),
+				  .barrier = item(barriers, 0)};
 
 	TT_TRY(on_mesh(call, in));
 	if (tt_call_tensor(call, "buffer_tensor"))
 		return reduce_buffered(call, in);
 	memory = tt_memory_or_like(call, in);
-	wish.dim =
+	request.dim =
 		cut_dim(&in->spec, tt_group_size(tt_tensor_device(in),
 						 tt_group_axis(tt_call_arg(call, "cluster_axis"))));
-	if (wish.dim < 0 || in->spec.shape.rank < 2 || in->spec.layout != TTNN_TILE ||
-	    !tt_value_given(barriers) || !tt_value_given(wish.semaphores))
+	if (request.dim < 0 || in->spec.shape.rank < 2 || in->spec.layout != TTNN_TILE ||
+	    !tt_value_given(barriers) || !tt_value_given(request.semaphores))
 		return tt_call_give(call,
 				    TT_CALL(&out, call, "ttnn.all_reduce",
 					    {"input_tensor", ttnn_v_tensor(in)},
@@ -205,23 +210,23 @@ static tt_status reduce_expand(struct tt_call *call)
 					    {"memory_config", ttnn_v_memory(memory)}),
 				    &out);
 	plain.buffer = in->spec.memory.buffer;
-	wish.memory = memory;
+	request.memory = memory;
 	if (in->spec.memory.layout != TTNN_INTERLEAVED) {
 		TT_TRY(TT_CALL(&flat, call, "ttnn.sharded_to_interleaved",
 			       {"input_tensor", ttnn_v_tensor(in)},
 			       {"memory_config", ttnn_v_memory(&plain)}));
 		tt_call_own(call, flat);
-		wish.memory = &plain;
+		request.memory = &plain;
 	}
-	wish.in = flat;
-	TT_TRY(scatter(&part, call, &wish));
+	request.in = flat;
+	TT_TRY(scatter(&part, call, &request));
 	tt_call_own(call, part);
 	if (flat != in)
 		tt_call_drop(call, flat);
-	wish.in = part;
-	wish.semaphores = tt_call_arg(call, "ag_global_semaphores");
-	wish.barrier = item(barriers, 1);
-	TT_TRY(gather(&out, call, &wish, NULL));
+	request.in = part;
+	request.semaphores = tt_call_arg(call, "ag_global_semaphores");
+	request.barrier = item(barriers, 1);
+	TT_TRY(gather(&out, call, &request, NULL));
 	tt_call_drop(call, part);
 	if (flat == in) {
 		tt_call_return(call, out);

@@ -145,6 +145,9 @@ tt_status tt_sender_cores(const ttnn_core_set **out, const struct tt_launch *lau
 	uint32_t count = 2 * side + senders->more, links = tt_link_count(launch), used = 0;
 	struct ttnn_core_range *ranges;
 
+	TT_NEED(senders->workers && senders->workers <= ttnn_core_set_cores(launch->device->grid),
+		"num_workers_per_link (%u) must be positive, and at most as many as there are cores",
+		senders->workers);
 	TT_REQUIRE(links > 0 &&
 			   (uint64_t)links * count <= ttnn_core_set_cores(launch->device->grid),
 		   "num_cores >= core_count",
@@ -315,9 +318,10 @@ tt_status tt_ring_specs(struct ttnn_tensor_spec out[2], const struct tt_tensor *
 {
 	static const struct ttnn_memory_config dram = {.buffer = TTNN_DRAM};
 	const struct ttnn_tensor_spec *in = &input->spec;
-	uint64_t packet = PACKET / in->page_bytes, tiles = 4 * (packet > 4 ? 4
-								: packet   ? packet
-									   : 1);
+	uint64_t packet = in->page_bytes ? PACKET / in->page_bytes : 0,
+		 tiles = 4 * (packet > 4 ? 4
+			      : packet   ? packet
+					 : 1);
 	uint64_t batches = 1, channels = 1, chunks;
 	uint32_t rank = in->padded.rank, last = rank > 3 && dim + 3 < rank ? dim : rank - 3;
 
@@ -327,6 +331,7 @@ tt_status tt_ring_specs(struct ttnn_tensor_spec out[2], const struct tt_tensor *
 		*(i < last ? &batches : &channels) *= in->padded.dim[i];
 	if (rank > 2 && dim + 2 < rank)
 		channels /= size;
+	TT_NEED(in->page_bytes && batches && channels, "there is nothing to scatter");
 	chunks = tt_div_up(in->pages / size / batches / channels, tiles) * channels;
 	for (uint32_t i = 0; i < 2; i++)
 		TT_TRY(tt_spec_simple(&out[i],

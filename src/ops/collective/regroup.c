@@ -106,8 +106,8 @@ static tt_status generic_memory(struct tt_plan *plan, const struct tt_launch *la
 	uint32_t lanes = tt_group_members(launch) < 4 && !tt_group_is_ring(launch)
 				 ? tt_group_members(launch) - 1
 				 : 3;
-	uint64_t packets = launch->outputs[0]->spec.bytes / page /
-			   ((uint64_t)tt_link_count(launch) * lanes * tt_packet_pages(launch));
+	uint64_t together = (uint64_t)tt_link_count(launch) * lanes * tt_packet_pages(launch);
+	uint64_t packets = page && together ? launch->outputs[0]->spec.bytes / page / together : 0;
 	struct tt_senders senders = {.workers = 1};
 	const ttnn_core_set *cores;
 
@@ -207,6 +207,7 @@ static tt_status generic_validate(struct tt_launch *launch)
 	struct ttnn_shape out = in->shape;
 	uint32_t from = tt_attr_dim(launch, "in_dim"), to = tt_attr_dim(launch, "out_dim");
 
+	TT_NEED(tt_link_count(launch), "num_links must be positive");
 	TT_REQUIRE(
 		in->shape.dim[to] % tt_group_members(launch) == 0,
 		"input_shape[operation_attributes.out_dim] % operation_attributes.num_devices == 0",
@@ -251,6 +252,9 @@ static tt_status everybody_validate(struct tt_launch *launch)
 		   "AllToAllAsync: in_dim and out_dim must be different, but are both %u", from);
 	TT_REQUIRE(in->shape.rank == 4, "input_tensor.padded_shape().size() == 4",
 		   "AllToAllAsync: input tensor must have 4 dimensions");
+	TT_NEED(in->shape.dim[to] == in->padded.dim[to] &&
+			in->shape.dim[from] == in->padded.dim[from],
+		"AllToAllAsync: dimensions that are cut or joined must be whole tiles");
 	TT_REQUIRE(in->padded.dim[to] % tt_group_members(launch) == 0,
 		   "input_tensor.padded_shape()[operation_attributes.out_dim] % "
 		   "operation_attributes.ring_size == 0",

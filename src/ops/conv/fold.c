@@ -17,6 +17,8 @@
 #include "tensor/shape.h"
 #include "tensor/tile.h"
 
+#define MOST_PADS (INT32_MAX / 4) /* of a side */
+
 /* [height, width], [top, bottom, left, right], or that and [front, back] of the channels. */
 static tt_status read_pads(uint32_t out[6], const struct tt_call *call)
 {
@@ -28,6 +30,7 @@ static tt_status read_pads(uint32_t out[6], const struct tt_call *call)
 		out[i] = i >= count && count != 2 ? 0 : (uint32_t)items[i];
 		if (count == 2)
 			out[i] = i < 4 ? (uint32_t)items[i / 2] : 0;
+		TT_NEED(out[i] <= MOST_PADS, "Fold: padding of %u is too much", out[i]);
 	}
 	return TTNN_OK;
 }
@@ -85,14 +88,14 @@ static tt_status reshard(struct tt_tensor **out, struct tt_call *call, struct tt
 {
 	const uint32_t *dim = in->spec.shape.dim;
 	uint64_t row = (uint64_t)dim[2] * (uint64_t)tt_call_int(call, "stride_h", 1);
-	uint64_t rows = (uint64_t)dim[0] * dim[1] * dim[2] / row;
+	uint64_t rows = row ? (uint64_t)dim[0] * dim[1] * dim[2] / row : 0;
 	struct ttnn_core grid = tt_grid_size(tt_tensor_device(in)->grid);
 	uint64_t cores = (uint64_t)grid.x * grid.y;
 	struct ttnn_shard_spec shard = in->spec.memory.shard;
 	struct ttnn_memory_config memory;
 
 	*out = in;
-	if (shard.height % row == 0)
+	if (!row || shard.height % row == 0)
 		return TTNN_OK;
 	while (cores > 1 && rows % cores)
 		cores--;
@@ -224,8 +227,8 @@ static tt_status place(struct tt_tensor **result, struct tt_call *call, const st
 	const struct ttnn_memory_config *given = tt_call_memory(call, "override_memory_config");
 	const struct tt_tensor *first = tt_call_tensor(call, "input");
 	const uint32_t *dim = (*result)->spec.shape.dim;
-	uint32_t patch =
-		(uint32_t)(tt_call_int(call, "stride_h", 1) * tt_call_int(call, "stride_w", 1));
+	uint64_t patch =
+		(uint64_t)(tt_call_int(call, "stride_h", 1) * tt_call_int(call, "stride_w", 1));
 	struct ttnn_memory_config memory;
 	struct tt_tensor *next;
 

@@ -26,7 +26,7 @@ tt_status tt_fold_shards(struct ttnn_memory_config *out, const struct tt_tensor 
 
 /* The shards of `in` when `patch` rows of it become one. */
 tt_status tt_fold_rescaled(struct ttnn_memory_config *out, const struct ttnn_memory_config *in,
-			   enum ttnn_buffer_type buffer, uint32_t patch);
+			   enum ttnn_buffer_type buffer, uint64_t patch);
 
 /* ---- fold_transpose.c ---- */
 

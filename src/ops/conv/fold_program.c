@@ -82,12 +82,15 @@ tt_status tt_fold_shards(struct ttnn_memory_config *out, const struct tt_tensor 
 }
 
 tt_status tt_fold_rescaled(struct ttnn_memory_config *out, const struct ttnn_memory_config *in,
-			   enum ttnn_buffer_type buffer, uint32_t patch)
+			   enum ttnn_buffer_type buffer, uint64_t patch)
 {
 	struct ttnn_shard_spec shard = in->shard;
 
-	shard.height /= patch;
-	shard.width *= patch;
+	TT_NEED(patch && patch <= shard.height && patch <= UINT32_MAX / shard.width,
+		"Fold: squares of %llu elements do not fit into shards of %u rows",
+		(unsigned long long)patch, shard.height);
+	shard.height /= (uint32_t)patch;
+	shard.width *= (uint32_t)patch;
 	return ttnn_memory_config_sharded(out, in->layout, buffer, &shard);
 }
 
@@ -114,7 +117,8 @@ static tt_status fold_infer(struct tt_launch *launch)
 		TT_TRY(tt_fold_shards(&args.memory, launch->inputs[0], &in->memory,
 				      (uint32_t[]){points, channels}));
 	else if (in->memory.has_shard)
-		TT_TRY(tt_fold_rescaled(&args.memory, &in->memory, in->memory.buffer, h * w));
+		TT_TRY(tt_fold_rescaled(&args.memory, &in->memory, in->memory.buffer,
+					(uint64_t)h * w));
 	return ttnn_tensor_spec_make(&launch->specs[0], &args);
 }
 

@@ -161,6 +161,7 @@ static tt_status post_combine_kernel(struct tt_launch *launch)
 
 	TT_NEED(launch->attrs[DIM].integer + 2 == shape->rank,
 		"experts must be the dimension before the last");
+	TT_NEED(experts && width && stride, "post_combine_reduce: there is nothing to add up");
 	for (size_t i = 0; i < INPUTS; i++)
 		if (launch->inputs[i])
 			TT_TRY(tt_values_of(&values[i], &counts[i], launch, i));
@@ -172,7 +173,7 @@ static tt_status post_combine_kernel(struct tt_launch *launch)
 		float *sum = &sums[i / experts * width];
 
 		if (values[TABLE] ? i >= counts[CHOICES] || values[CHOICES][i] >= counts[TABLE] ||
-					    values[TABLE][(uint64_t)values[CHOICES][i]] == -1
+					    values[TABLE][(uint64_t)values[CHOICES][i]] < 0
 				  : weight == 0)
 			continue;
 		for (uint64_t c = 0; c < width; c++)
