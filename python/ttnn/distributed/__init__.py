@@ -256,9 +256,11 @@ def combine_device_tensors(tensors):
     if any(tensor.storage_type() != _ttnn.tensor.StorageType.DEVICE for tensor in tensors):
         raise RuntimeError("All tensor shards must be on device")
     mesh = list(tensors[0].device().shape)
-    if len(tensors) != mesh[0] * mesh[1]:
+    whole = len(tensors) == mesh[0] * mesh[1]
+    tensor = _ttnn.tensor.gather(list(tensors), [len(tensors)], [0], mesh if whole else [1, len(tensors)])
+    if not whole:
         raise RuntimeError(f"{len(tensors)} parts are not one for each of the {mesh[0] * mesh[1]} devices")
-    return _ttnn.tensor.gather(list(tensors), [len(tensors)], [0], mesh)
+    return tensor
 
 
 def distribute_tensor(tensor, mapper, mesh_device=None):

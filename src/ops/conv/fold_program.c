@@ -132,7 +132,7 @@ static tt_status fold_validate(struct tt_launch *launch)
 		   "Fold: logical H (%u) must be divisible by stride_h (%u).", in->shape.dim[1], h);
 	TT_REQUIRE(in->shape.dim[2] % w == 0, "logical_shape[2] % stride_w == 0",
 		   "Fold: logical W (%u) must be divisible by stride_w (%u).", in->shape.dim[2], w);
-	TT_REQUIRE(!tt_fold_is_fast(launch->inputs[0]) ||
+	TT_REQUIRE(!tt_fold_is_fast(launch->inputs[0]) || !in->padded.dim[2] ||
 			   in->memory.shard.height % (in->padded.dim[2] * h) == 0,
 		   "shard_shape[0] % (input_shape[2] * stride_h) == 0",
 		   "Fold: Shard height must be divisible by input width times stride_h for "

@@ -354,9 +354,11 @@ static tt_status unpad_shards_memory(struct tt_plan *plan, const struct tt_launc
 		 down = in->memory.shard.height / TT_TILE;
 	uint64_t matrices = in->memory.layout == TTNN_HEIGHT_SHARDED
 				    ? matrices_in(in)
-				    : in->rows / tt_shape_last(&in->padded, 2);
+				    : in->rows / (tt_shape_last(&in->padded, 2) +
+						  !tt_shape_last(&in->padded, 2));
 	uint64_t tiles = 2 * across, rows = 0;
 
+	TT_NEED(matrices, "untilize_with_unpadding: there is nothing in the shards");
 	if (to_shards)
 		tiles = 2 * (across * down / matrices);
 	if (alike && tt_shape_last(&out->padded, 1) == FACE_WIDTH &&
