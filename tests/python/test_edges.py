@@ -170,3 +170,54 @@ def test_a_shift_beyond_the_register_leaves_the_sign(device):
     assert ttnn.bitwise_right_shift(numbers, 32).to_list() == [[-1, -1, -1, 0, 0, 0]]
     assert ttnn.bitwise_right_shift(numbers, 31).to_list() == [[-1, -1, -1, 0, 0, 0]]
     assert ttnn.bitwise_left_shift(numbers, 32).to_list() == [[0] * 6]
+
+
+def shards(layout, height, width, columns=2, rows=2):
+    cores = ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(columns - 1, rows - 1))})
+    spec = ttnn.ShardSpec(cores, [height, width], ttnn.ShardOrientation.ROW_MAJOR)
+    return ttnn.MemoryConfig(getattr(ttnn.TensorMemoryLayout, layout), ttnn.BufferType.L1, spec)
+
+
+def test_nothing_and_too_much_is_refused(device):
+    """What once divided by nothing, or counted past 32 bits, ends in words."""
+    prefill = ttnn.experimental.deepseek_prefill
+
+    def zeros(*shape, dtype=ttnn.bfloat16, layout=ttnn.ROW_MAJOR_LAYOUT, **kwargs):
+        return ttnn.zeros(list(shape), dtype=dtype, layout=layout, device=device, **kwargs)
+
+    def tiles(*shape, **kwargs):
+        return zeros(*shape, layout=ttnn.TILE_LAYOUT, **kwargs)
+
+    heads = [tiles(1, 4, 512, 64) for _ in range(3)]
+    for call in (
+        lambda: ttnn.pad(zeros(1, 4, 4, 0), [(0, 0), (0, 1), (0, 1), (0, 0)], value=0.0),
+        lambda: ttnn.fold(zeros(1, 8, 8, 16, memory_config=shards("BLOCK_SHARDED", 32, 8)), 65536, 65536),
+        lambda: ttnn.fold(zeros(1, 8, 8, 16), 2, 2, padding=[2**31, 2**31]),
+        lambda: ttnn.fold(zeros(4), 2, 2),
+        lambda: ttnn.rms_norm_pre_all_gather(tiles(memory_config=shards("HEIGHT_SHARDED", 32, 32, 1, 1))),
+        lambda: prefill.post_combine_reduce(zeros(32, 0, 32), zeros(32, 0, 1), expert_dim=1),
+        lambda: ttnn.transformer.ring_distributed_scaled_dot_product_attention(
+            *heads, 4, ring_id=0, page_table=zeros(8, dtype=ttnn.int32), chunk_start_idx=0
+        ),
+    ):
+        with pytest.raises(RuntimeError):
+            call()
+    assert list(ttnn.fold(zeros(1, 8, 0, 16, memory_config=shards("HEIGHT_SHARDED", 32, 16)), 2, 2).shape) == [1, 4, 0, 64]
+    assert list(ttnn.transpose(tiles(1, 2, 0, 32), 1, 2).shape) == [1, 0, 2, 32]
+
+
+def test_folds_of_padded_shards():
+    """By the definition: squares of the padded image are channels, row after row."""
+    device = ttnn.open_device(device_id=0, l1_small_size=16384)
+    image = [[[16 * y + x + c / 4 for c in range(8)] for x in range(16)] for y in range(16)]
+    flat = [v for row in image for point in row for v in point]
+    rows = ttnn.Tensor(flat, [1, 16, 16, 8], ttnn.float32, ttnn.ROW_MAJOR_LAYOUT)
+    on_cores = ttnn.to_device(rows, device, memory_config=shards("HEIGHT_SHARDED", 16, 8, 4, 4))
+    found = ttnn.to_memory_config(ttnn.fold(on_cores, 2, 2, padding=[2, 2]), ttnn.DRAM_MEMORY_CONFIG)
+
+    def at(y, x, c):
+        return image[y - 2][x - 2][c] if 2 <= y < 18 and 2 <= x < 18 else 0
+
+    truth = [at(2 * y + k // 16, 2 * x + k // 8 % 2, k % 8) for y in range(10) for x in range(10) for k in range(32)]
+    assert list(found.shape) == [1, 10, 10, 32] and [v for a in found.to_list()[0] for b in a for v in b] == truth
+    ttnn.close_device(device)

@@ -22,7 +22,7 @@ def test_results_are_spread_as_recorded(mesh, monkeypatch):
     assert len(theirs) > 500 and [line for line in theirs if line not in ours] == []
 
 
-def test_mappers(monkeypatch):
+def test_mappers(monkeypatch, tmp_path):
     monkeypatch.setenv("TTNN_DEVICE", "t3k")
     device = ttnn.open_mesh_device(ttnn.MeshShape(2, 4))
     data = memoryview(array.array("f", range(64 * 256))).cast("B").cast("f", [64, 256])
@@ -45,6 +45,11 @@ def test_mappers(monkeypatch):
     parts = ttnn.get_device_tensors(tensor)
     assert parts[5].cpu().to_list() == ttnn.get_device_tensors(ttnn.combine_device_tensors(parts))[5].cpu().to_list()
     assert record_placements.text(ttnn, ttnn.combine_device_tensors(parts)) == "8 S0"
+    with pytest.raises(RuntimeError, match="2 parts"):
+        ttnn.combine_device_tensors(parts[:2])
+    for part in (parts[5], parts[5].cpu()):  # a file has the part alone
+        ttnn.dump_tensor(tmp_path / "part.tensorbin", part)
+        assert ttnn.load_tensor(tmp_path / "part.tensorbin").to_list() == parts[5].cpu().to_list()
     with pytest.raises(RuntimeError, match="same mesh buffer"):
         ttnn.combine_device_tensors([parts[0], ttnn.get_device_tensors(ttnn.clone(tensor))[1]])
     with pytest.raises(RuntimeError, match="match mesh size"):
