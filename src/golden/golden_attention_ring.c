@@ -65,7 +65,7 @@ static const double *row_of(const struct tt_array *array, uint64_t batch, uint64
 struct sums {
 	double best, total;
 	double *values;
-	uint64_t width;
+	uint64_t width, at; /* where the row stands in its sequence */
 };
 
 static void add_score(struct sums *sums, double score, const double *value)
@@ -88,9 +88,9 @@ static double dot(const double *a, const double *b, uint64_t width)
 	return sum;
 }
 
-/* Row `at` of the sequence, or of the second one, which has no place. */
+/* A row of the sequence, or of the second one, which has no place. */
 static void attend_row(struct sums *sums, const double *q, const uint64_t head[3],
-		       const struct rules *rules, const struct ring both[2], uint64_t at)
+		       const struct rules *rules, const struct ring both[2])
 {
 	const struct ring *k = &both[0], *v = &both[1];
 	uint64_t width = k->parts[0]->shape.dim[3];
@@ -99,8 +99,8 @@ static void attend_row(struct sums *sums, const double *q, const uint64_t head[3
 		for (uint64_t i = 0; i < k->parts[chip]->shape.dim[2]; i++) {
 			uint64_t j = place(rules, k, chip, i), batch = rules->slot + head[0];
 
-			if (j >= rules->rows || (rules->causal && j > at) ||
-			    (rules->window && j + rules->window <= at))
+			if (j >= rules->rows || (rules->causal && j > sums->at) ||
+			    (rules->window && j + rules->window <= sums->at))
 				continue;
 			add_score(sums,
 				  rules->scale *
@@ -160,13 +160,13 @@ static tt_status attend_all(struct tt_golden *golden, const struct tt_array *q,
 		uint64_t row = n % dim[2],
 			 head[] = {n / dim[2] / dim[1], n / dim[2] % dim[1], dim[1]};
 		uint64_t at = joint ? 0 : query_place(golden, rules, &both[0], row);
-		struct sums sums = {-INFINITY, 0, out->data + n * width, width};
+		struct sums sums = {-INFINITY, 0, out->data + n * width, width, at};
 
 		if (at == UINT64_MAX)
 			continue;
 		if (sink)
 			add_score(&sums, *tt_at(sink, head[1]) * rules->scale, NULL);
-		attend_row(&sums, tt_at(q, n * q->shape.dim[3]), head, rules, both, at);
+		attend_row(&sums, tt_at(q, n * q->shape.dim[3]), head, rules, both);
 		for (uint32_t c = 0; c < width && sums.total > 0; c++)
 			sums.values[c] /= sums.total;
 	}
@@ -181,7 +181,7 @@ tt_status tt_golden_attention_ring(struct tt_golden *golden)
 	int64_t axis = tt_call_int(call, "cluster_axis", 1);
 	bool latent = tt_call_tensor(call, "input_tensor_kv") != NULL;
 	struct ttnn_shape rest;
-	struct ring both[2];
+	struct ring both[2] = {0};
 	struct rules rules;
 
 	TT_GOLDEN_NEED(q);
@@ -195,6 +195,7 @@ tt_status tt_golden_attention_ring(struct tt_golden *golden)
 			   &both[0], axis));
 	TT_TRY(read_shards(both[1].parts, golden, latent ? "input_tensor_kv" : "input_tensor_v",
 			   &both[1], axis));
+	TT_GOLDEN_NEED(both[0].parts[0] && both[1].parts[0]);
 	rules = (struct rules){
 		.rows = (uint64_t)tt_call_int(call, "logical_n", 0),
 		.joint_rows = (uint64_t)tt_call_int(call, "logical_l", 0),
@@ -235,11 +236,11 @@ tt_status tt_golden_attention_ring(struct tt_golden *golden)
 }
 
 /* The block and row of a cache where key j of a batch lies; without pages the batch itself. */
-static void find_key(uint64_t *block, uint64_t *row, const struct tt_array *pages, uint64_t batch,
-		     uint64_t j, uint64_t rows)
+static void find_key(uint64_t out[2], const struct tt_array *pages, uint64_t batch, uint64_t j,
+		     uint64_t rows)
 {
-	*block = pages ? (uint64_t)*tt_at(pages, batch * pages->shape.dim[1] + j / rows) : batch;
-	*row = pages ? j % rows : j;
+	out[0] = pages ? (uint64_t)*tt_at(pages, batch * pages->shape.dim[1] + j / rows) : batch;
+	out[1] = pages ? j % rows : j;
 }
 
 tt_status tt_golden_attention_distributed(struct tt_golden *golden)
@@ -249,7 +250,7 @@ tt_status tt_golden_attention_distributed(struct tt_golden *golden)
 	const struct tt_array *v = tt_golden_in4(golden, "input_tensor_v"), *pages = NULL;
 	uint64_t ring = (uint64_t)tt_call_int(&golden->call, "ring_size", 2), part;
 	uint64_t place = (uint64_t)tt_call_int(&golden->call, "ring_id", 0);
-	uint64_t start = (uint64_t)tt_call_int(&golden->call, "chunk_start_idx", 0), block, row;
+	uint64_t start = (uint64_t)tt_call_int(&golden->call, "chunk_start_idx", 0), key[2];
 	struct ttnn_shape shape;
 	struct tt_array *out;
 	double scale;
@@ -270,15 +271,15 @@ tt_status tt_golden_attention_distributed(struct tt_golden *golden)
 		uint64_t i = n % (2 * part), head = n / (2 * part) % shape.dim[1];
 		uint64_t batch = n / (2 * part) / shape.dim[1], width = shape.dim[3];
 		uint64_t at = i < part ? place * part + i : (2 * ring - 2 - place) * part + i;
-		struct sums sums = {-INFINITY, 0, out->data + n * width, width};
+		struct sums sums = {-INFINITY, 0, out->data + n * width, width, at};
 		const double *own = row_of(q, batch, head, shape.dim[1], at);
 
 		for (uint64_t j = 0; j <= start + at; j++) {
-			find_key(&block, &row, pages, batch, j, k->shape.dim[2]);
-			add_score(
-				&sums,
-				scale * dot(own, row_of(k, block, head, shape.dim[1], row), width),
-				row_of(v, block, head, shape.dim[1], row));
+			find_key(key, pages, batch, j, k->shape.dim[2]);
+			add_score(&sums,
+				  scale * dot(own, row_of(k, key[0], head, shape.dim[1], key[1]),
+					      width),
+				  row_of(v, key[0], head, shape.dim[1], key[1]));
 		}
 		for (uint64_t c = 0; c < width; c++)
 			sums.values[c] /= sums.total;

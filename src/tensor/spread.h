@@ -77,6 +77,22 @@ static inline uint64_t tt_spread_copies(const struct ttnn_shape *mesh)
 	return spread;
 }
 
+/* The first position of the distribution that has the same part: it differs only where there are copies. */
+static inline size_t tt_spread_first(uint64_t spread, size_t position)
+{
+	size_t first = 0, step = 1;
+
+	for (unsigned d = tt_spread_rank(spread); d-- > 0;) {
+		struct tt_spread axis = tt_spread_at(spread, d);
+		size_t extent = axis.extent ? axis.extent : 1;
+
+		if (axis.shard)
+			first += position / step % extent * step;
+		step *= extent;
+	}
+	return first;
+}
+
 /* The tensors of a device operation; entries may be NULL. */
 struct tt_spread_tensors {
 	struct tt_tensor *const *inputs, *const *given; /* outputs that there are already */

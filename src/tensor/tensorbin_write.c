@@ -161,22 +161,6 @@ static const struct tt_shard *find_shard(const struct tt_mesh_layout *layout,
 	return NULL;
 }
 
-/* The first position of the distribution that differs only where data is replicated. */
-static size_t first_replica(uint64_t spread, size_t position)
-{
-	uint64_t step = 1;
-	size_t first = 0;
-
-	for (unsigned d = tt_spread_rank(spread); d-- > 0;) {
-		struct tt_spread axis = tt_spread_at(spread, d);
-
-		if (axis.shard)
-			first += (size_t)(position / step % axis.extent * step);
-		step *= axis.extent;
-	}
-	return first;
-}
-
 static bool same_bytes(const struct tt_storage *a, const struct tt_storage *b)
 {
 	return a == b || (a->bytes == b->bytes && memcmp(a->data, b->data, (size_t)a->bytes) == 0);
@@ -185,7 +169,7 @@ static bool same_bytes(const struct tt_storage *a, const struct tt_storage *b)
 /* The chunk for the shard at a position; a new one unless an equal one is known. */
 static tt_status choose_chunk(struct output *out, size_t position, const struct tt_shard *shard)
 {
-	size_t first = first_replica(out->spread, position), i = 0;
+	size_t first = tt_spread_first(out->spread, position), i = 0;
 	uint64_t end = 0;
 
 	if (first < position && find_shard(out->layout, &out->layout->coords[first])) {

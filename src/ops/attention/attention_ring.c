@@ -126,8 +126,8 @@ static tt_status ring_infer(struct tt_launch *launch)
 /* ---- program memory ---------------------------------------------------------------------------------------- */
 
 /* The height and width of the largest block of tiles that the matrix engine holds, and that divides these. */
-static void block_of(uint64_t out[2], uint64_t height, uint64_t width, uint64_t most,
-		     uint64_t highest, uint64_t widest)
+static void block_of(uint64_t out[2], const uint64_t size[2], uint64_t most,
+		     const uint64_t limit[2])
 {
 	static const uint8_t blocks[][2] = {{2, 4}, {4, 2}, {1, 8}, {8, 1}, {1, 7}, {7, 1}, {2, 3},
 					    {3, 2}, {1, 6}, {6, 1}, {1, 5}, {5, 1}, {2, 2}, {1, 4},
@@ -137,7 +137,7 @@ static void block_of(uint64_t out[2], uint64_t height, uint64_t width, uint64_t 
 	for (size_t i = 0; i < TT_COUNT(blocks); i++) {
 		uint64_t h = blocks[i][0], w = blocks[i][1];
 
-		if (h * w > most || h > highest || w > widest || height % h || width % w)
+		if (h * w > most || h > limit[0] || w > limit[1] || size[0] % h || size[1] % w)
 			continue;
 		out[0] = h;
 		out[1] = w;
@@ -157,7 +157,8 @@ static uint64_t out_tiles(const struct tt_launch *launch, const struct sizes *s)
 	uint64_t most = tt_compute_tiles(&launch->attrs[TT_RING_COMPUTE]), block[2];
 	bool in_place = s->shared && s->q == 1;
 
-	block_of(block, s->q, s->out_width, most, s->fp32 ? s->q : 2, in_place ? 1 : s->out_width);
+	block_of(block, (uint64_t[]){s->q, s->out_width}, most,
+		 (uint64_t[]){s->fp32 ? s->q : 2, in_place ? 1 : s->out_width});
 	if (block[0] == 1 && 2 * block[1] <= most && s->q >= 2)
 		block[0] = 2;
 	if (s->fp32 || (tt_ring_number(launch, TT_RING_SIZE) > 1 && s->twice) ||
@@ -190,7 +191,7 @@ static tt_status sizes_of(struct sizes *s, const struct tt_launch *launch, uint6
 {
 	uint64_t most = ttnn_core_set_cores(launch->grid);
 	uint64_t q_chunk = tt_ring_chunk(launch, TT_SDPA_Q_CHUNK);
-	const uint32_t *q = tt_ring_spec(launch, TT_RING_Q)->shape.dim;
+	const uint32_t *q = launch->inputs[TT_RING_Q]->spec.shape.dim;
 	uint64_t chunks = tt_div_up(q[2], q_chunk) +
 			  tt_div_up(tt_ring_dim(launch, TT_RING_JOINT_Q, 2), q_chunk);
 
@@ -334,7 +335,7 @@ static tt_status ring_rows(struct tt_plan *plan, const struct tt_launch *launch)
 /* Queries of the chip with the keys of all. */
 static void ring_cost(struct tt_cost *cost, const struct tt_launch *launch)
 {
-	const uint32_t *q = tt_ring_spec(launch, TT_RING_Q)->shape.dim;
+	const uint32_t *q = launch->inputs[TT_RING_Q]->spec.shape.dim;
 	uint64_t joint = tt_ring_dim(launch, TT_RING_JOINT_Q, 2);
 	uint64_t width = (uint64_t)q[3] + tt_ring_width(launch);
 

@@ -227,10 +227,9 @@ tt_status tt_ring_attend(struct tt_tensor *out, struct tt_tensor *q,
 	return status;
 }
 
-/* Queries of one input, cut into parts, and the result that they have. */
+/* Queries of one input, cut into parts, and the result that they have. A part without rows ends them. */
 static tt_status attend(const struct tt_launch *launch, uint32_t chip, int which,
-			const struct tt_ring_part *parts, size_t count,
-			const struct tt_attention_job *job)
+			const struct tt_ring_part *parts, const struct tt_attention_job *job)
 {
 	struct tt_tensor *q = NULL, *out = NULL;
 	tt_status status = tt_tensor_resident(&out, launch->outputs[which], chip, TT_BUFFER_UPDATE);
@@ -238,8 +237,8 @@ static tt_status attend(const struct tt_launch *launch, uint32_t chip, int which
 	if (status == TTNN_OK)
 		status = tt_tensor_resident(&q, launch->inputs[which ? TT_RING_JOINT_Q : TT_RING_Q],
 					    chip, TT_BUFFER_READ);
-	for (size_t i = 0; i < count && status == TTNN_OK; i++)
-		status = tt_ring_attend(out, q, &parts[i], *job);
+	for (; parts->rows && status == TTNN_OK; parts++)
+		status = tt_ring_attend(out, q, parts, *job);
 	ttnn_tensor_unref(q);
 	ttnn_tensor_unref(out);
 	return status;
@@ -258,13 +257,13 @@ static tt_status run_chip(const struct tt_launch *launch, uint32_t chip)
 		.causal = tt_ring_flag(launch, TT_RING_CAUSAL),
 		.window = (uint32_t)tt_ring_number(launch, TT_RING_WINDOW),
 	};
-	struct tt_ring_part parts[2], joint = {0, 0, tt_ring_dim(launch, TT_RING_JOINT_Q, 2), 0};
+	struct tt_ring_part parts[3] = {0};
+	struct tt_ring_part joint[2] = {{.rows = tt_ring_dim(launch, TT_RING_JOINT_Q, 2)}};
 	struct tt_group group;
 	tt_status status = TTNN_OK;
-	size_t count;
 
 	tt_group_find(&group, launch->device, tt_group_axis(&launch->attrs[TT_RING_AXIS]), chip);
-	count = query_parts(parts, launch, group.own);
+	parts[query_parts(parts, launch, group.own)].rows = 0;
 	if (launch->inputs[TT_RING_SINK])
 		status = tt_tensor_resident(&job.sink, launch->inputs[TT_RING_SINK], chip,
 					    TT_BUFFER_READ);
@@ -273,9 +272,9 @@ static tt_status run_chip(const struct tt_launch *launch, uint32_t chip)
 	if (status == TTNN_OK && launch->inputs[TT_RING_V])
 		status = collect(&job.v, launch, values, &group);
 	if (status == TTNN_OK)
-		status = attend(launch, chip, 0, parts, count, &job);
-	if (status == TTNN_OK && joint.rows)
-		status = attend(launch, chip, 1, &joint, 1, &job);
+		status = attend(launch, chip, 0, parts, &job);
+	if (status == TTNN_OK && joint->rows)
+		status = attend(launch, chip, 1, joint, &job);
 	ttnn_tensor_unref(job.sink);
 	ttnn_tensor_unref(job.k);
 	ttnn_tensor_unref(job.v);

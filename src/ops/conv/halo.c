@@ -17,6 +17,7 @@
 #include "ops/mem_rows.h"
 #include "ops/movement/movement.h"
 #include "ops/objects.h"
+#include "ops/scratch.h"
 #include "ops/usual.h"
 #include "tensor/core.h"
 #include "tensor/shape.h"
@@ -369,5 +370,6 @@ tt_status tt_halo_image(struct tt_tensor **out, const struct tt_launch *launch)
 {
 	const struct tt_haloed *haloed = launch->extra;
 
-	return tt_tensor_resident(out, haloed->image, launch->chip, TT_BUFFER_READ);
+	TT_TRY(tt_tensor_resident(out, haloed->image, launch->chip, TT_BUFFER_READ));
+	return tt_scratch_keep(*out);
 }

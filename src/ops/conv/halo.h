@@ -57,7 +57,7 @@ tt_status tt_plan_numbered(struct tt_plan *plan, const ttnn_core_set *cores,
 /* Bytes of a bank of L1 that tensors have now: an attribute of some programs. */
 uint64_t tt_l1_used(struct tt_device *device);
 
-/* The image on the chip a kernel works on. The caller's to unref. */
+/* The image on the chip a kernel works on, until the kernel ends. */
 tt_status tt_halo_image(struct tt_tensor **out, const struct tt_launch *launch);
 
 #endif

@@ -65,21 +65,6 @@ static bool is_whole_cut(const struct tt_tensor *data)
 	return true;
 }
 
-/* The first part that is the same as this one: it differs from it along dimensions that have copies alone. */
-static size_t same_part(const struct tt_tensor *data, size_t part)
-{
-	size_t same = 0, step = 1;
-
-	for (unsigned i = tt_spread_rank(data->spread); i-- > 0;) {
-		struct tt_spread axis = tt_spread_at(data->spread, i);
-
-		if (axis.shard)
-			same += part / step % axis.extent * step;
-		step *= axis.extent;
-	}
-	return same;
-}
-
 /* Upstream casts each part that it cuts, to the type that it has. */
 static tt_status cast_part(struct tt_tensor **part, struct tt_call *call)
 {
@@ -140,7 +125,7 @@ static tt_status spread_parts(struct tt_tensor **parts, size_t *made, struct tt_
 	const struct tt_shard *shards = data->layout->shards;
 
 	for (*made = 0; *made < data->layout->shard_count; ++*made) {
-		size_t i = *made, same = same_part(data, i);
+		size_t i = *made, same = tt_spread_first(data->spread, i);
 
 		if (!shards[i].storage || !shards[i].storage->data ||
 		    data->spec.layout != TTNN_ROW_MAJOR)

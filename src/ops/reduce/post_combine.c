@@ -172,9 +172,10 @@ static tt_status post_combine_kernel(struct tt_launch *launch)
 		double weight = values[WEIGHTS][i * stride];
 		float *sum = &sums[i / experts * width];
 
-		if (values[TABLE] ? i >= counts[CHOICES] || values[CHOICES][i] >= counts[TABLE] ||
-					    values[TABLE][(uint64_t)values[CHOICES][i]] < 0
-				  : weight == 0)
+		if (values[TABLE]
+			    ? i >= counts[CHOICES] || values[CHOICES][i] >= (double)counts[TABLE] ||
+				      values[TABLE][(uint64_t)values[CHOICES][i]] < 0
+			    : weight == 0)
 			continue;
 		for (uint64_t c = 0; c < width; c++)
 			sum[c] += (float)(weight * values[GIVEN][i * width + c]);
