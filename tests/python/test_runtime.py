@@ -3,10 +3,11 @@
 import struct
 import sys
 
-import numpy
 import pytest
 
 import ttnn
+
+numpy = pytest.importorskip("numpy")
 
 
 def rows(values, dtype, device):
