@@ -48,6 +48,20 @@ tt_status tt_sdpa_cores(const ttnn_core_set **out, const struct tt_launch *launc
 	return tt_core_set_grid(out, grid.x, grid.y);
 }
 
+tt_status tt_sdpa_check_cores(const struct tt_launch *launch, const ttnn_core_set *cores)
+{
+	unsigned long long count = ttnn_core_set_cores(cores),
+			   most = ttnn_core_set_cores(launch->grid);
+
+	TT_REQUIRE(count <= most,
+		   "num_cores <= device->compute_with_storage_grid_size().x * "
+		   "device->compute_with_storage_grid_size().y",
+		   "Provided grid must not contain more cores than the device. Got %llu cores, "
+		   "expected at most %llu cores.",
+		   count, most);
+	return TTNN_OK;
+}
+
 /* ---- the program ------------------------------------------------------------------------------------ */
 
 enum windowed { WINDOWED_NONE, WINDOWED_SEGMENTS };

@@ -26,4 +26,7 @@ uint64_t tt_sdpa_number(const struct ttnn_value *config, int field, uint64_t fal
 tt_status tt_sdpa_cores(const ttnn_core_set **out, const struct tt_launch *launch,
 			const struct ttnn_value *config);
 
+/* Refuses more of them than the device has. */
+tt_status tt_sdpa_check_cores(const struct tt_launch *launch, const ttnn_core_set *cores);
+
 #endif

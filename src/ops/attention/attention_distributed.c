@@ -39,7 +39,7 @@ static uint32_t ring_of(const struct tt_launch *launch)
 	return (uint32_t)launch->attrs[RING].integer;
 }
 
-static tt_status infer(struct tt_launch *launch)
+static tt_status distributed_infer(struct tt_launch *launch)
 {
 	struct ttnn_shape shape = launch->inputs[Q]->spec.shape;
 
@@ -245,7 +245,7 @@ static tt_status place_of(uint32_t *out, const struct tt_launch *launch, uint32_
 	return TTNN_OK;
 }
 
-static tt_status validate(struct tt_launch *launch)
+static tt_status distributed_validate(struct tt_launch *launch)
 {
 	TT_TRY(check_kinds(launch));
 	for (int k = 0; k < 2; k++) {
@@ -275,28 +275,20 @@ static tt_status validate(struct tt_launch *launch)
 }
 
 /* Buffers are numbered as they come. */
-static tt_status rows(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status distributed_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	uint64_t q = chunk_of(launch, TT_SDPA_Q_CHUNK) / TT_TILE;
 	uint64_t k = chunk_of(launch, TT_SDPA_K_CHUNK) / TT_TILE;
 	uint64_t width = launch->inputs[Q]->spec.shape.dim[3] / TT_TILE;
 	uint64_t tile = tt_tensor_tile_bytes(launch->inputs[Q]);
-	uint64_t small = tt_tile_bytes_of(TTNN_BFLOAT16), cores;
-	uint64_t most = ttnn_core_set_cores(launch->grid);
+	uint64_t small = tt_tile_bytes_of(TTNN_BFLOAT16);
 	bool paged = tt_value_given(&launch->attrs[START]);
 	const ttnn_core_set *grid;
 	uint32_t place;
 
 	TT_TRY(place_of(&place, launch, 0));
 	TT_TRY(tt_sdpa_cores(&grid, launch, &launch->attrs[CONFIG]));
-	cores = ttnn_core_set_cores(grid);
-	TT_REQUIRE(
-		cores <= most,
-		"num_cores <= device->compute_with_storage_grid_size().x * "
-		"device->compute_with_storage_grid_size().y",
-		"Provided grid must not contain more cores than the device. Got %llu cores, expected "
-		"at most %llu cores.",
-		(unsigned long long)cores, (unsigned long long)most);
+	TT_TRY(tt_sdpa_check_cores(launch, grid));
 	return TT_PLAN(plan, grid, TT_CB_ROW(0, "cb_q_in", .pages = 2 * q * width, .page = tile),
 		       TT_CB_ROW(1, "cb_k_in", .pages = 2 * k * width, .page = tile),
 		       TT_CB_ROW(2, "cb_v_in", .pages = 2 * k * width, .page = tile),
@@ -316,7 +308,7 @@ static tt_status rows(struct tt_plan *plan, const struct tt_launch *launch)
 		       TT_CB_ROW(15, "cb_out", .pages = q * width, .page = tile));
 }
 
-static tt_status kernel(struct tt_launch *launch)
+static tt_status distributed_kernel(struct tt_launch *launch)
 {
 	uint64_t ring = ring_of(launch), part = launch->inputs[Q]->spec.shape.dim[2] / (2 * ring);
 	bool paged = tt_value_given(&launch->attrs[START]);
@@ -340,7 +332,7 @@ static tt_status kernel(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-static void cost(struct tt_cost *cost, const struct tt_launch *launch)
+static void distributed_cost(struct tt_cost *cost, const struct tt_launch *launch)
 {
 	const uint32_t *q = launch->inputs[Q]->spec.shape.dim;
 	const struct ttnn_value *start = &launch->attrs[START];
@@ -360,13 +352,13 @@ static const struct tt_prog program = {
 	.device_op = "RingDistributedSdpaDeviceOperation",
 	.prim = "ttnn::prim::ring_distributed_sdpa",
 	.attrs = &schema,
-	.infer = infer,
-	.validate = validate,
+	.infer = distributed_infer,
+	.validate = distributed_validate,
 	TT_FACTORY(
 		"ttnn::prim::RingDistributedSdpaDeviceOperation::RingDistributedSdpaProgramFactory",
-		rows),
-	TT_KERNEL(kernel),
-	.cost = cost,
+		distributed_memory),
+	TT_KERNEL(distributed_kernel),
+	.cost = distributed_cost,
 	.per_chip = true,
 };
 

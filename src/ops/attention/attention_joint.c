@@ -206,19 +206,13 @@ static tt_status joint_rows(struct tt_plan *plan, const struct tt_launch *launch
 	uint64_t width = launch->inputs[Q]->spec.shape.dim[3] / TT_TILE;
 	uint64_t small = tt_tile_bytes_of(TTNN_BFLOAT16);
 	uint64_t tile = tt_tile_bytes_of(launch->inputs[Q]->spec.dtype), cores;
-	uint64_t most = ttnn_core_set_cores(launch->grid);
 	bool masked = launch->inputs[Q]->spec.shape.dim[2] % k_chunk != 0 ||
 		      launch->inputs[JOINT_Q]->spec.shape.dim[2] % k_chunk != 0;
 	const ttnn_core_set *grid;
 
 	TT_TRY(tt_sdpa_cores(&grid, launch, config));
 	cores = ttnn_core_set_cores(grid);
-	TT_REQUIRE(cores <= most,
-		   "num_cores <= device->compute_with_storage_grid_size().x * "
-		   "device->compute_with_storage_grid_size().y",
-		   "Provided grid must not contain more cores than the device. Got %llu cores, "
-		   "expected at most %llu cores.",
-		   (unsigned long long)cores, (unsigned long long)most);
+	TT_TRY(tt_sdpa_check_cores(launch, grid));
 	return TT_PLAN(
 		plan, grid,
 		TT_CB_ROW(0, "cb_q_in",
