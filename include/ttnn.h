@@ -50,7 +50,8 @@ extern "C" {
 	X(STATE, "not possible in the present state")                                              \
 	X(INTERNAL, "a bug in this library")                                                       \
 	X(TIMEOUT, "it took longer than TT_METAL_OPERATION_TIMEOUT_SECONDS")                       \
-	X(CANCELLED, "a binding gave it up while it ran")
+	X(CANCELLED, "a binding gave it up while it ran")                                          \
+	X(RANGE, "an index is beyond the end of its list")
 
 enum ttnn_status {
 #define TTNN_X(name, text) TTNN_##name,

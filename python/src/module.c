@@ -57,6 +57,8 @@ PyObject *py_fail(enum ttnn_status status, const char *place)
 		return PyErr_NoMemory();
 	if (status == TTNN_TYPE)
 		PyErr_SetString(PyExc_TypeError, message);
+	else if (status == TTNN_RANGE)
+		PyErr_SetString(PyExc_IndexError, message);
 	else if (!*condition)
 		PyErr_SetString(PyExc_RuntimeError, message);
 	else if (!*message)

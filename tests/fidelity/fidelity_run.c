@@ -282,7 +282,9 @@ static tt_status fail_step(struct failure *failure, tt_status status, bool missi
 	const char *text = ttnn_error();
 
 	failure->missing = missing;
-	failure->type = status == TTNN_TYPE ? "TypeError" : "RuntimeError";
+	failure->type = status == TTNN_TYPE    ? "TypeError"
+			: status == TTNN_RANGE ? "IndexError"
+					       : "RuntimeError";
 	snprintf(failure->text, sizeof(failure->text), "%s", *text ? text : tt_fail_condition());
 	return status;
 }

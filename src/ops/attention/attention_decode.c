@@ -313,7 +313,7 @@ static tt_status sdpa_decode_validate(struct tt_launch *launch)
 	users = launch->inputs[Q]->spec.shape.dim[1];
 	if (launch->attrs[CAUSAL].boolean && !launch->inputs[POSITION_TENSOR] && given < users)
 		return tt_fail(
-			TTNN_INVALID,
+			TTNN_RANGE,
 			"vector::_M_range_check: __n (which is %u) >= this->size() (which is "
 			"%u)",
 			given, given);

@@ -108,7 +108,7 @@ static const struct tt_prog prog = {
 	TT_KERNEL(dropout_kernel),
 };
 
-/* bfloat16 without a given output, whatever the input is. */
+/* bfloat16 without a given output, whatever the input is; a given one has its own type. */
 static tt_status dropout_expand(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
@@ -116,7 +116,7 @@ static tt_status dropout_expand(struct tt_call *call)
 
 	return TT_LAUNCH_RETURN(
 		call, &prog, TT_INPUTS(in), TT_OUTPUTS(out),
-		TT_BIND(call, schema, [DTYPE] = ttnn_v_dtype(out ? out->spec.dtype : TTNN_BFLOAT16),
+		TT_BIND(call, schema, [DTYPE] = ttnn_v_dtype(TTNN_BFLOAT16),
 			[MEMORY] = out ? ttnn_v_memory(&out->spec.memory)
 				       : tt_value_memory_or_like(call, in),
 			[PROBABILITY] = ttnn_v_real(tt_call_real(call, "probability", 0)),

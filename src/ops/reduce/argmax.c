@@ -265,11 +265,19 @@ static const struct tt_prog prog = {
 	X(OUTER_CORES, "sub_core_grids", .text = TT_TEXT_FIXED, .fixed = "<CoreRangeSet>")
 TT_ATTRS(outer_schema, "ArgMaxNCParams", OUTER_ATTRS);
 
+/* The dimension is kept as the caller counts it. */
+static uint32_t outer_dim(const struct tt_launch *launch)
+{
+	int64_t dim = launch->attrs[OUTER_DIM].integer;
+
+	return (uint32_t)(dim < 0 ? dim + launch->inputs[0]->spec.shape.rank : dim);
+}
+
 static tt_status argmax_outer_infer(struct tt_launch *launch)
 {
 	struct ttnn_shape shape = launch->inputs[0]->spec.shape;
 
-	shape.dim[launch->attrs[OUTER_DIM].integer] = 1;
+	shape.dim[outer_dim(launch)] = 1;
 	return tt_infer_one(launch, &shape, TTNN_UINT32, TTNN_TILE);
 }
 
@@ -287,8 +295,7 @@ static tt_status argmax_outer_memory(struct tt_plan *plan, const struct tt_launc
 
 static tt_status argmax_outer_kernel(struct tt_launch *launch)
 {
-	return search(launch->outputs[0], launch->inputs[0],
-		      (uint32_t)launch->attrs[OUTER_DIM].integer);
+	return search(launch->outputs[0], launch->inputs[0], outer_dim(launch));
 }
 
 static const struct tt_prog prog_outer = {
@@ -323,7 +330,7 @@ static tt_status expand_outer(struct tt_call *call, struct tt_tensor *in, uint32
 	tt_status status;
 
 	TT_TRY(TT_LAUNCH(&tiled, call, &prog_outer, TT_INPUTS(in),
-			 TT_BIND(call, outer_schema, [OUTER_DIM] = ttnn_v_int(dim),
+			 TT_BIND(call, outer_schema, [OUTER_DIM] = *tt_call_arg(call, "dim"),
 				 [OUTER_MEMORY] = ttnn_v_memory(memory),
 				 [OUTER_COMPUTE] = tt_compute_config(call, NULL, &usual))));
 	tt_call_own(call, tiled);
