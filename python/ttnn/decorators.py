@@ -287,6 +287,20 @@ def _exact(operation, args, kwargs):
 _AFTER = {"ttnn.rms_norm": (1, "weight"), "ttnn.div": (2, "rounding_mode"), "ttnn.concat": (2, "groups")}
 
 
+def _first_that_fits(operation, args, kwargs):
+    """Golden functions of upstream take without a name, too, what the operation takes by name alone: in its order."""
+    try:
+        return operation.golden(*args, **kwargs)
+    except TypeError as error:
+        for text in operation.signatures:
+            before, _, after = text.partition(" *, ")
+            places, names = (len(re.findall(r"\w+:", before)), re.findall(r"(\w+):", after))
+            if places < len(args) <= places + len(names):
+                with contextlib.suppress(TypeError):
+                    return operation.golden(*args[:places], **dict(zip(names, args[places:])), **kwargs)
+        raise error
+
+
 def _golden(operation, *args, **kwargs):
     import ttnn
 
@@ -309,8 +323,8 @@ def _golden(operation, *args, **kwargs):
 
     # Golden functions of upstream pass over what they do not know.
     known = {name for text in operation.signatures for name in re.findall(r"(\w+):", text)}
-    names = {k: v for k, v in kwargs.items() if k != "device" and k in known}
-    results = operation.golden(*map(inner, args), **{k: inner(v) for k, v in names.items()})
+    names = {k: inner(v) for k, v in kwargs.items() if k != "device" and k in known}
+    results = _first_that_fits(operation, list(map(inner, args)), names)
 
     def outer(result):
         if isinstance(result, list):
@@ -321,7 +335,8 @@ def _golden(operation, *args, **kwargs):
             return ttnn.to_torch(result).to(_promoted(foreign))
         return result.to_numpy()
 
-    return outer(results)
+    results = outer(results)
+    return [results] if operation.name.endswith("_bw") and not isinstance(results, list) else results
 
 
 def _promoted(tensors):

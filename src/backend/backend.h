@@ -232,7 +232,7 @@ struct tt_conv_job {
 	struct tt_window window;
 	uint32_t out_channels, groups;
 	bool transposed;
-	bool replicate; /* plain: padding is the nearest pixel inside, not zeros */
+	bool replicate; /* padding is the nearest element at the edge, not zeros */
 	enum tt_weight_form form;
 	uint32_t slices, depth;           /* MATRIX */
 	const struct tt_unary_step *post; /* (optional) */

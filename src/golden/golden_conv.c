@@ -71,6 +71,11 @@ static double bias_of(const struct conv *c, int64_t channel)
 	return c->bias ? *tt_at(c->bias, channel) : 0;
 }
 
+static int64_t clamp(int64_t place, int64_t last)
+{
+	return place < 0 ? 0 : place > last ? last : place;
+}
+
 /* A result at (image, row, column, channel). */
 static double plain_at(const struct conv *c, const int64_t at[4])
 {
@@ -83,8 +88,8 @@ static double plain_at(const struct conv *c, const int64_t at[4])
 			int64_t x = at[2] * c->stride[1] - c->pad[2] + j * c->dilation[1];
 
 			if (c->replicate) {
-				y = y < 0 ? 0 : y >= c->h ? c->h - 1 : y;
-				x = x < 0 ? 0 : x >= c->w ? c->w - 1 : x;
+				y = clamp(y, c->h - 1);
+				x = clamp(x, c->w - 1);
 			}
 			if (y < 0 || x < 0 || y >= c->h || x >= c->w)
 				continue;
@@ -111,6 +116,10 @@ static double transposed_at(const struct conv *c, const int64_t at[4])
 			int64_t a = c->mirror ? i : c->kernel[0] - 1 - i;
 			int64_t b = c->mirror ? j : c->kernel[1] - 1 - j;
 
+			if (c->replicate) { /* zeros between pixels come first */
+				y = clamp(y, (c->h - 1) * c->stride[0]);
+				x = clamp(x, (c->w - 1) * c->stride[1]);
+			}
 			if (y < 0 || x < 0 || y % c->stride[0] || x % c->stride[1])
 				continue;
 			y /= c->stride[0];

@@ -54,7 +54,7 @@ void tt_key_layout(struct tt_key *key, const struct ttnn_tensor_spec *spec)
 	tt_key_number(key, (uint64_t)spec->dtype << 8 | (uint64_t)spec->layout);
 	tt_key_number(key, (uint64_t)spec->tile.height << 32 | (uint64_t)spec->tile.width << 1 |
 				   spec->tile.transpose);
-	key->hash = tt_memory_config_hash(key->hash, &spec->memory);
+	key->hash = tt_memory_config_key(key->hash, &spec->memory);
 	tt_key_shape(key, &spec->alignment);
 }
 

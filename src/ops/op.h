@@ -129,6 +129,9 @@ const struct tt_op_entry *tt_op_all(size_t *count);
 			return tt_fail(TTNN_INVALID, __VA_ARGS__);                                 \
 	} while (0)
 
+/* Upstream's words for a dimension that a shape has not. */
+tt_status tt_need_dim(const struct ttnn_shape *shape, uint32_t index);
+
 /* Memory that was asked for must be there. */
 #define TT_NEED_MEMORY(pointer)                                                                    \
 	do {                                                                                       \

@@ -107,3 +107,16 @@ struct tt_tensor *tt_call_own(struct tt_call *call, struct tt_tensor *tensor)
 		call->owned[call->owned_count++] = tensor;
 	return tensor;
 }
+
+/*
+ * Upstream asks a shape for a dimension before it checks the rank: this is what its accessor
+ * says then. Ranks below four are filled up inside, so the text speaks of four.
+ */
+tt_status tt_need_dim(const struct ttnn_shape *shape, uint32_t index)
+{
+	if (index < shape->rank)
+		return TTNN_OK;
+	return tt_fail_cond(TTNN_INVALID, "tt::exception",
+			    "ShapeBase[] index out of range. %u not in [-%u, %u)", index,
+			    shape->rank > 4 ? shape->rank : 4, shape->rank);
+}

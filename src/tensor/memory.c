@@ -137,3 +137,17 @@ uint64_t tt_memory_config_hash(uint64_t seed, const struct ttnn_memory_config *c
 				   (uint64_t)shard->height * shard->width);
 	return seed;
 }
+
+/* Those that a tensor's config derives are extents of the same shard. */
+uint64_t tt_memory_config_key(uint64_t seed, const struct ttnn_memory_config *config)
+{
+	const struct ttnn_shape *nd = &config->nd_shard.shape;
+
+	seed = tt_memory_config_hash(seed, config);
+	if (config->created_with_nd_shard && config->has_nd_shard)
+		for (uint32_t i = 0; i < tt_shape_rank(nd); i++)
+			seed = tt_hash_u64(seed, nd->dim[i]);
+	else if (config->has_shard)
+		seed = tt_hash_u64(tt_hash_u64(seed, config->shard.height), config->shard.width);
+	return seed;
+}

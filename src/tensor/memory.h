@@ -19,8 +19,11 @@ static inline bool tt_memory_config_is_sharded(const struct ttnn_memory_config *
 bool tt_shard_spec_equal(const struct ttnn_shard_spec *a, const struct ttnn_shard_spec *b);
 bool tt_nd_shard_spec_equal(const struct ttnn_nd_shard_spec *a, const struct ttnn_nd_shard_spec *b);
 
-/* Equal configs have equal hashes; the same in every process. */
+/* Equal configs have equal hashes; the same in every process. Files have it. */
 uint64_t tt_memory_config_hash(uint64_t seed, const struct ttnn_memory_config *config);
+
+/* The same with all extents of a shard: for keys of which nothing but the hash is compared. */
+uint64_t tt_memory_config_key(uint64_t seed, const struct ttnn_memory_config *config);
 
 /* Refuses enum values that are none and shard specs without a grid. */
 tt_status tt_memory_config_check(const struct ttnn_memory_config *config);

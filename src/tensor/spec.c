@@ -383,5 +383,5 @@ uint64_t tt_tensor_spec_hash(uint64_t seed, const struct ttnn_tensor_spec *spec)
 		seed = tt_hash_u64(seed, (uint64_t)spec->tile.height << 32 | spec->tile.width << 1 |
 						 spec->tile.transpose);
 	seed = tt_shape_hash(tt_shape_hash(seed, &spec->shape), &spec->alignment);
-	return tt_memory_config_hash(seed, &spec->memory);
+	return tt_memory_config_key(seed, &spec->memory);
 }

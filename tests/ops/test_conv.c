@@ -165,17 +165,21 @@ TEST(replicated_padding)
 	uint64_t state = 5;
 
 	CHECK_OK(tt_object_make(&config, &arena, "Conv2dConfig", &field, 1));
-	for (size_t n = 0; n < LAYERS; n += 5) {
-		const struct layer *l = &layers[n];
-		struct ttnn_shape shape = {
-			4, {l->outs, l->nhwc[3] / l->groups, l->kernel[0], l->kernel[1]}};
+	for (size_t n = 0; n < 2 * LAYERS; n += 5) {
+		const struct layer *l = &layers[n % LAYERS];
+		bool back = n >= LAYERS; /* transposed */
+		uint32_t ins = l->nhwc[3], outs = l->outs;
+		struct ttnn_shape shape = {4,
+					   {back ? ins : outs, (back ? outs : ins) / l->groups,
+					    l->kernel[0], l->kernel[1]}};
 		struct conv_args conv;
 
 		begin(&conv, l, n % 4, &state);
 		conv.weight = host_tensor(&shape, TTNN_BFLOAT16, &state);
 		window(&conv, l);
 		add(&conv, "conv_config", config);
-		golden_case("ttnn.conv2d", conv.args, conv.count, 6);
+		golden_case(back ? "ttnn.conv_transpose2d" : "ttnn.conv2d", conv.args, conv.count,
+			    6);
 		end(&conv);
 	}
 	tt_arena_deinit(&arena);

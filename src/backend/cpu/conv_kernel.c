@@ -33,16 +33,28 @@ struct work {
 
 /* ---- what windows see ---------------------------------------------------------------------------- */
 
-/* Whether a place is in the image; with replicated padding it is moved there. */
-static bool is_inside(const struct work *work, int64_t *y, int64_t *x)
+/*
+ * The row or column of the image that element k of a window sees; -1: padding of zeros. A transposed
+ * convolution slides over the image with stride - 1 zeros between its pixels; replicated padding
+ * repeats what lies at the edge of either.
+ */
+static int64_t place(const struct work *work, int direction, uint32_t at, uint32_t k)
 {
-	int64_t height = work->window->height, width = work->window->width;
+	const struct tt_window *window = work->window;
+	int64_t step = work->job->transposed ? window->stride[direction] : 1;
+	int64_t last = ((int64_t)(direction ? window->width : window->height) - 1) * step;
+	int64_t place = work->job->transposed
+				? (int64_t)at + window->pad[direction] -
+					  (int64_t)k * window->dilation[direction]
+				: tt_images_at(window, direction, at, k);
 
-	if (work->job->replicate) {
-		*y = *y < 0 ? 0 : *y >= height ? height - 1 : *y;
-		*x = *x < 0 ? 0 : *x >= width ? width - 1 : *x;
-	}
-	return *y >= 0 && *x >= 0 && *y < height && *x < width;
+	if (work->job->replicate)
+		place = place < 0 ? 0 : place > last ? last : place;
+	if (place < 0 || place > last)
+		return -1;
+	if (step == 1) /* nearly always, and a division takes long */
+		return place;
+	return place % step ? -1 : place / step;
 }
 
 /* Elements [from, from + count) of what a window sees in one input pixel; zeros outside. */
@@ -51,14 +63,10 @@ static void copy_tap(uint8_t *to, const struct work *work, const struct tt_pixel
 {
 	const struct tt_window *window = work->window;
 	uint32_t ky = tap / window->kernel[1], kx = tap % window->kernel[1];
-	bool back = work->job->transposed;
-	int64_t y = back ? tt_images_back(window, 0, pixel->y, ky)
-			 : tt_images_at(window, 0, pixel->y, ky);
-	int64_t x = back ? tt_images_back(window, 1, pixel->x, kx)
-			 : tt_images_at(window, 1, pixel->x, kx);
+	int64_t y = place(work, 0, pixel->y, ky), x = place(work, 1, pixel->x, kx);
 	uint64_t from = (uint64_t)work->group * work->in_group + part[0];
 
-	if (!is_inside(work, &y, &x)) {
+	if (y < 0 || x < 0) {
 		memset(to, 0, part[1] * work->bytes);
 		return;
 	}
@@ -361,7 +369,6 @@ static void run_single(void *context, size_t begin, size_t end)
 	const struct tt_window *window = work->window;
 	uint32_t taps = window->kernel[0] * window->kernel[1];
 	size_t channels = window->channels;
-	bool back = work->job->transposed;
 	const float *seen_by[MOST_TAPS], *by[MOST_TAPS];
 
 	for (size_t n = begin; n < end; n++) {
@@ -370,12 +377,10 @@ static void run_single(void *context, size_t begin, size_t end)
 
 		for (uint32_t tap = 0; tap < taps; tap++) {
 			uint32_t ky = tap / window->kernel[1], kx = tap % window->kernel[1];
-			int64_t y = back ? tt_images_back(window, 0, pixel.y, ky)
-					 : tt_images_at(window, 0, pixel.y, ky);
-			int64_t x = back ? tt_images_back(window, 1, pixel.x, kx)
-					 : tt_images_at(window, 1, pixel.x, kx);
+			int64_t y = place(work, 0, pixel.y, ky);
+			int64_t x = place(work, 1, pixel.x, kx);
 
-			if (!is_inside(work, &y, &x))
+			if (y < 0 || x < 0)
 				continue;
 			seen_by[count] = (const float *)work->pixels +
 					 tt_images_number(window, pixel.batch, y, x) * channels;

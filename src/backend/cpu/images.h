@@ -41,15 +41,4 @@ static inline int64_t tt_images_at(const struct tt_window *window, int direction
 	       (int64_t)k * window->dilation[direction];
 }
 
-/* The same for a transposed convolution: -1 where no input pixel reaches. */
-static inline int64_t tt_images_back(const struct tt_window *window, int direction, uint32_t at,
-				     uint32_t k)
-{
-	int64_t place =
-		(int64_t)at + window->pad[direction] - (int64_t)k * window->dilation[direction];
-
-	return place < 0 || place % window->stride[direction] ? -1
-							      : place / window->stride[direction];
-}
-
 #endif

@@ -98,7 +98,7 @@ static tt_status sdpa_infer(struct tt_launch *launch)
 	const struct ttnn_tensor_spec *q = &launch->inputs[Q]->spec;
 	struct ttnn_shape shape = q->shape;
 
-	TT_TRY(tt_heads_need_rank(&shape, 3));
+	TT_TRY(tt_need_dim(&shape, 3));
 	if (launch->attrs[MLA].boolean)
 		shape.dim[3] = (uint32_t)launch->attrs[V_WIDTH].integer;
 	if (launch->attrs[CONCAT].boolean)
@@ -128,7 +128,7 @@ static tt_status check_kinds(const struct tt_launch *launch)
 		TT_REQUIRE(!tt_memory_config_is_sharded(&spec->memory),
 			   "!input_tensor->is_sharded()",
 			   "Operands to SDPA need to be DRAM/L1 interleaved");
-		TT_TRY(tt_heads_need_rank(&spec->shape, 3));
+		TT_TRY(tt_need_dim(&spec->shape, 3));
 	}
 	return TTNN_OK;
 }
@@ -308,7 +308,7 @@ static tt_status check_mask(const struct tt_launch *launch, const struct ttnn_te
 	TT_REQUIRE(mask->memory.buffer == TTNN_DRAM,
 		   "mask.buffer()->buffer_type() == tt::tt_metal::BufferType::DRAM",
 		   "When mask is provided to SDPA, it must be in DRAM");
-	TT_TRY(tt_heads_need_rank(&mask->shape, 3));
+	TT_TRY(tt_need_dim(&mask->shape, 3));
 	TT_REQUIRE(m[0] == 1 || m[0] == q[0], "mask_shape[0] == 1 || mask_shape[0] == q_shape[0]",
 		   "Mask batch dim must either be 1 (to be broadcasted across all batches) or must "
 		   "match Q batch dimension");
@@ -336,7 +336,7 @@ static tt_status check_sink(const struct tt_launch *launch, const struct ttnn_te
 	TT_REQUIRE(sink->memory.buffer == TTNN_DRAM,
 		   "attention_sink.buffer()->buffer_type() == tt::tt_metal::BufferType::DRAM",
 		   "Attention sink must be in DRAM");
-	TT_TRY(tt_heads_need_rank(&sink->shape, 3));
+	TT_TRY(tt_need_dim(&sink->shape, 3));
 	TT_REQUIRE(s[0] == 1, "sink_shape[0] == 1",
 		   "Attention sink batch dimension must be 1. Got %u", s[0]);
 	TT_REQUIRE(s[1] == heads, "sink_shape[1] == q_shape[1]",

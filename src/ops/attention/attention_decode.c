@@ -98,7 +98,7 @@ static tt_status sdpa_decode_infer(struct tt_launch *launch)
 	struct ttnn_shape shape = q->shape;
 	struct cut cut;
 
-	TT_TRY(tt_heads_need_rank(&q->shape, 3));
+	TT_TRY(tt_need_dim(&q->shape, 3));
 	cut_of(&cut, launch);
 	if (cut.local)
 		shape = TT_SHAPE(shape.dim[0], cut.users, cut.heads, shape.dim[3]);
@@ -120,7 +120,7 @@ static tt_status check_kinds(const struct tt_launch *launch)
 			   "DataType::BFLOAT8_B || input_tensor.dtype() == DataType::BFLOAT4_B",
 			   "Unsupported data type DataType::%s.",
 			   ttnn_dtype_name(dtype, TTNN_DIALECT_TT_METAL));
-		TT_TRY(tt_heads_need_rank(&launch->inputs[i]->spec.shape, 3));
+		TT_TRY(tt_need_dim(&launch->inputs[i]->spec.shape, 3));
 	}
 	TT_REQUIRE(tt_memory_config_is_sharded(&q->memory) || q->memory.buffer == TTNN_DRAM,
 		   "Q_memcfg.buffer_type() == tt::tt_metal::BufferType::DRAM",

@@ -31,7 +31,7 @@ static tt_status joint_infer(struct tt_launch *launch)
 	const struct tt_tensor *const q[] = {launch->inputs[Q], launch->inputs[JOINT_Q]};
 
 	for (int i = Q; i < INPUTS; i++) {
-		TT_TRY(tt_heads_need_rank(&launch->inputs[i]->spec.shape, 3));
+		TT_TRY(tt_need_dim(&launch->inputs[i]->spec.shape, 3));
 		TT_NEED(launch->inputs[i]->spec.shape.rank == 4, "inputs have 4 dimensions, not %u",
 			launch->inputs[i]->spec.shape.rank);
 	}

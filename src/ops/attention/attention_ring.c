@@ -103,7 +103,7 @@ static tt_status ring_infer(struct tt_launch *launch)
 	for (int i = 0; i < TT_RING_INPUTS; i++) {
 		if (!launch->inputs[i])
 			continue;
-		TT_TRY(tt_heads_need_rank(&launch->inputs[i]->spec.shape, 3));
+		TT_TRY(tt_need_dim(&launch->inputs[i]->spec.shape, 3));
 		TT_NEED(launch->inputs[i]->spec.shape.rank == 4, "inputs have 4 dimensions, not %u",
 			launch->inputs[i]->spec.shape.rank);
 	}

@@ -74,7 +74,7 @@ static tt_status sparse_sdpa_infer(struct tt_launch *launch)
 	struct ttnn_shape shape = q->shape;
 
 	for (int i = Q; i < (launch->inputs[SINK] ? INPUTS : SINK); i++) {
-		TT_TRY(tt_heads_need_rank(&launch->inputs[i]->spec.shape, 3));
+		TT_TRY(tt_need_dim(&launch->inputs[i]->spec.shape, 3));
 		TT_NEED(launch->inputs[i]->spec.shape.rank == 4, "inputs have 4 dimensions, not %u",
 			launch->inputs[i]->spec.shape.rank);
 	}

@@ -31,8 +31,8 @@ tt_status tt_attn_shape(struct ttnn_shape *out, const struct tt_launch *launch)
 	const struct ttnn_shape *a = &launch->inputs[TT_ATTN_A]->spec.padded;
 	const struct ttnn_shape *b = &launch->inputs[TT_ATTN_B]->spec.padded;
 
-	TT_TRY(tt_heads_need_rank(a, 2));
-	TT_TRY(tt_heads_need_rank(b, 3));
+	TT_TRY(tt_need_dim(a, 2));
+	TT_TRY(tt_need_dim(b, 3));
 	*out = TT_SHAPE(1, a->dim[1], a->dim[2],
 			is_transposed(launch) ? (uint32_t)launch->attrs[TT_ATTN_TOKENS].integer
 					      : b->dim[3]);
@@ -68,7 +68,7 @@ tt_status tt_attn_check_users(const struct tt_launch *launch)
 	TT_REQUIRE(launch->inputs[TT_ATTN_A]->spec.padded.dim[2] ==
 			   launch->inputs[TT_ATTN_B]->spec.padded.dim[0],
 		   "(ashape[2] == bshape[0])", "Num of users must match!");
-	return tt_heads_need_rank(&launch->inputs[TT_ATTN_A]->spec.padded, 3);
+	return tt_need_dim(&launch->inputs[TT_ATTN_A]->spec.padded, 3);
 }
 
 static tt_status attn_validate(struct tt_launch *launch)
@@ -266,7 +266,7 @@ static tt_status attn(struct tt_call *call)
 	if (tt_value_given(&tokens)) {
 		TT_REQUIRE(tokens.integer > 0, "num_tokens > 0",
 			   "Number of tokens must be at least 1!");
-		TT_TRY(tt_heads_need_rank(&b->spec.padded, 2));
+		TT_TRY(tt_need_dim(&b->spec.padded, 2));
 		TT_REQUIRE(tokens.integer <= b->spec.padded.dim[2],
 			   "num_tokens <= input_tensor_b.padded_shape()[2]",
 			   "Number of tokens must be smaller or equal to the max cache length "

@@ -14,19 +14,6 @@
 #include "ops/movement/movement.h"
 
 /*
- * Upstream asks a shape for a dimension before it checks the rank: this is what its accessor
- * says then. Ranks below four are filled up inside, so the text speaks of four.
- */
-tt_status tt_heads_need_rank(const struct ttnn_shape *shape, uint32_t index)
-{
-	if (index < shape->rank)
-		return TTNN_OK;
-	return tt_fail_cond(TTNN_INVALID, "tt::exception",
-			    "ShapeBase[] index out of range. %u not in [-%u, %u)", index,
-			    shape->rank > 4 ? shape->rank : 4, shape->rank);
-}
-
-/*
  * As many cores as there are rows of tiles, `times` over: how programs that go by tile rows are
  * spread.
  */
@@ -273,7 +260,7 @@ static tt_status head_width(uint32_t *out, const struct fused *fused)
 	int64_t sections = fused->heads + (fused->kv ? 0 : (fused->tied ? 1 : 2) * fused->kv_heads);
 	int64_t untied = fused->heads + 2 * fused->kv_heads, width;
 
-	TT_TRY(tt_heads_need_rank(padded, 3));
+	TT_TRY(tt_need_dim(padded, 3));
 	width = padded->dim[3];
 	TT_REQUIRE(fused->heads > 0, "num_q_heads > 0", "num_q_heads must be greater than 0");
 	TT_REQUIRE(fused->kv_heads >= 0, "num_kv_heads >= 0", "num_kv_heads must not be negative");
@@ -331,8 +318,8 @@ static tt_status nlp_concat_infer(struct tt_launch *launch)
 	struct ttnn_memory_config memory;
 	struct ttnn_shape shape;
 
-	TT_TRY(tt_heads_need_rank(&in->shape, 2));
-	TT_TRY(tt_heads_need_rank(&in->shape, 3));
+	TT_TRY(tt_need_dim(&in->shape, 2));
+	TT_TRY(tt_need_dim(&in->shape, 3));
 	shape = TT_SHAPE(in->shape.dim[0], 1, in->shape.dim[2],
 			 in->shape.dim[1] * in->shape.dim[3]);
 	TT_TRY(nlp_concat_memory(&memory, in, launch->attrs[0].memory));
@@ -440,7 +427,7 @@ static tt_status fixed_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 
-	TT_TRY(tt_heads_need_rank(&in->shape, 3));
+	TT_TRY(tt_need_dim(&in->shape, 3));
 	launch->output_count = 3;
 	for (int i = 0; i < 3; i++) {
 		struct ttnn_shape shape = TT_SHAPE(in->shape.dim[0], fixed_heads(launch, i),

@@ -8,9 +8,6 @@
 #include "golden/golden_attention.h"
 #include "ops/op.h"
 
-/* Upstream's words for a dimension that a shape has not. */
-tt_status tt_heads_need_rank(const struct ttnn_shape *shape, uint32_t index);
-
 /* Heads of fused rows in blocks, by groups (heads_groups.c); the memory config is the call's. */
 struct tt_heads_groups {
 	struct tt_tensor *in;

@@ -193,7 +193,7 @@ static tt_status decode_heads_create(struct tt_call *call)
 	struct tt_tensor *given[3] = {0};
 	struct ttnn_value attrs[schema_count];
 
-	TT_TRY(tt_heads_need_rank(&in->spec.padded, 3));
+	TT_TRY(tt_need_dim(&in->spec.padded, 3));
 	if (heads <= 0 || kv_heads <= 0)
 		return tt_fail(TTNN_INVALID, "the number of heads must be positive");
 	TT_REQUIRE(in->spec.padded.dim[3] % (heads + 2 * kv_heads) == 0,
@@ -239,7 +239,7 @@ static tt_status decode_concat_infer(struct tt_launch *launch)
 		launch->specs[0] = launch->outputs[0]->spec;
 		return TTNN_OK;
 	}
-	TT_TRY(tt_heads_need_rank(&in->shape, 3));
+	TT_TRY(tt_need_dim(&in->shape, 3));
 	shard.width = in->shape.dim[3];
 	shape = TT_SHAPE(in->shape.dim[0], 1, TT_TILE, shard.width * heads);
 	if (subgrid->kind == TTNN_VALUE_CORE_SET && in->memory.has_shard)

@@ -209,7 +209,7 @@ tt_status tt_heads_groups(struct tt_tensor *out[3], struct tt_call *call,
 	size_t count;
 
 	TT_TRY(tt_need_device(in));
-	TT_TRY(tt_heads_need_rank(&in->spec.padded, 3));
+	TT_TRY(tt_need_dim(&in->spec.padded, 3));
 	if (heads <= 0 || kv_heads <= 0)
 		return tt_fail(TTNN_INVALID, "there must be heads");
 	TT_REQUIRE(in->spec.padded.dim[3] % (uint64_t)(heads + 2 * kv_heads) == 0,

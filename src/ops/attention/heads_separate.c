@@ -265,8 +265,8 @@ static tt_status separate(struct tt_call *call)
 	int64_t kv_heads = tt_call_int(call, "num_kv_heads", heads);
 
 	TT_TRY(tt_need_device(q));
-	TT_TRY(tt_heads_need_rank(&q->spec.padded, 3));
-	TT_TRY(tt_heads_need_rank(&kv->spec.padded, 3));
+	TT_TRY(tt_need_dim(&q->spec.padded, 3));
+	TT_TRY(tt_need_dim(&kv->spec.padded, 3));
 	TT_NEED(heads > 0 && kv_heads > 0, "there must be heads");
 	TT_REQUIRE(q->spec.padded.dim[3] % heads == 0,
 		   "input_tensor_q.padded_shape()[3] % num_q_heads == 0",
@@ -301,7 +301,7 @@ static tt_status bert_concat_infer(struct tt_launch *launch)
 {
 	struct ttnn_shape shape;
 
-	TT_TRY(tt_heads_need_rank(&launch->inputs[0]->spec.padded, 0));
+	TT_TRY(tt_need_dim(&launch->inputs[0]->spec.padded, 0));
 	shape = concat_shape(launch);
 	return tt_infer_one(launch, &shape, launch->inputs[0]->spec.dtype, TTNN_TILE);
 }

@@ -206,7 +206,7 @@ static tt_status split_heads_expand(struct tt_call *call)
 	struct ttnn_core grid;
 
 	TT_TRY(tt_need_device(in));
-	TT_TRY(tt_heads_need_rank(&in->spec.padded, 3));
+	TT_TRY(tt_need_dim(&in->spec.padded, 3));
 	if (!tt_object_core(&grid, tt_call_arg(call, "compute_with_storage_grid_size")))
 		return tt_fail(TTNN_TYPE, "compute_with_storage_grid_size is no CoreCoord");
 	if (heads <= 0 || heads % block_count(&in->spec) || in->spec.layout != TTNN_TILE ||

@@ -321,7 +321,7 @@ static tt_status conv_kernel(struct tt_launch *launch)
 				  .out_channels = conv->out_channels,
 				  .groups = conv->groups,
 				  .transposed = conv->transposed,
-				  .replicate = conv->config.replicate && !conv->transposed,
+				  .replicate = conv->config.replicate,
 				  .form = conv->transposed ? TT_WEIGHT_OIHW : TT_WEIGHT_MATRIX,
 				  .slices = 1,
 				  .depth = conv->in_channels / conv->groups,

@@ -346,6 +346,9 @@ static tt_status expand_from_torch(struct tt_call *call)
 	tt_status status;
 
 	TT_TRY(data_args(&wanted, call));
+	TT_NEED(wanted.memory.layout == TTNN_INTERLEAVED || wanted.memory.has_shard ||
+			wanted.memory.has_nd_shard,
+		"ttnn.from_torch: Shard spec must not be None for sharded tensors");
 	asked = wanted.memory;
 	tt_memory_config_strip(&asked); /* as it was given */
 	args[0] = ttnn_v_dtype(wanted.dtype);

@@ -5,6 +5,7 @@
  */
 #include "ops/eltwise/backward.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -93,6 +94,13 @@ static tt_status expand_into(struct tt_call *call)
 	return tt_backward_run(call, &backward);
 }
 
+double tt_backward_golden(const struct tt_golden *golden, double grad, double slope)
+{
+	if (tt_call_arg(&golden->call, "rounding_mode")->kind == TTNN_VALUE_STRING)
+		slope = 0;
+	return grad * (fabs(slope) > (double)FLT_MAX ? copysign(INFINITY, slope) : slope);
+}
+
 /* The gradient times the derivative, element by element. */
 static tt_status backward_golden(struct tt_golden *golden)
 {
@@ -106,7 +114,9 @@ static tt_status backward_golden(struct tt_golden *golden)
 	for (int i = 0; i < 2 && row->param[i]; i++)
 		params[i] = tt_call_real(&golden->call, row->param[i], 0);
 	for (uint64_t i = 0; i < in->count; i++)
-		*tt_at(out, i) = *tt_at(grad, i) * row->slope(*tt_at(in, i), params[0], params[1]);
+		*tt_at(out, i) =
+			tt_backward_golden(golden, *tt_at(grad, i),
+					   row->slope(*tt_at(in, i), params[0], params[1]));
 	return TTNN_OK;
 }
 
@@ -430,7 +440,7 @@ static double gelu_slope(double x)
 	  "y = multiply(g, reciprocal~(multiply(x, rsub(x, 1.0)))); "                               \
 	  "s = logical_and(ge(x, 0.0), le(x, 1.0)); y = where~(s, y, nan); "                        \
 	  "y = where(logical_or(eq(x, 0.0), eq(x, 1.0)), " SIGNED_INF ", y); return y",             \
-	  1 / (x * (1 - x)))                                                                        \
+	  x >= 0 && x <= 1 ? 1 / (x * (1 - x)) : (double)NAN)                                       \
 	P(multigammaln,                                                                             \
 	  "d = multiply(g, digamma(x)); e = multiply(g, digamma(add(x, -0.5))); y = add(d, e); "    \
 	  "d = multiply(g, digamma(add(x, -1.0))); y = add(y, d); "                                 \

@@ -26,6 +26,12 @@ tt_status tt_backward_run(struct tt_call *call, const struct tt_backward *backwa
 tt_status tt_backward_output(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *given,
 			     struct tt_tensor *like);
 
+/*
+ * For goldens: the gradient times a derivative. One that float32 has not is infinite, as kernels and
+ * torch have it; that of a rounded quotient (rounding_mode is given) is 0.
+ */
+double tt_backward_golden(const struct tt_golden *golden, double grad, double slope);
+
 /* Binds a name to what was worked out. */
 void tt_backward_name(struct tt_backward *backward, const char *name, struct ttnn_value value);
 

@@ -404,9 +404,9 @@ static tt_status golden_pair(struct tt_golden *golden)
 
 		TT_GOLDEN_NEED(out);
 		for (uint64_t i = 0; i < a->count; i++)
-			*tt_at(out, i) =
-				*tt_at(grad, i) *
-				row->slope[k](*tt_at(a, i), b ? *tt_at(b, i) : number, alpha);
+			*tt_at(out, i) = tt_backward_golden(
+				golden, *tt_at(grad, i),
+				row->slope[k](*tt_at(a, i), b ? *tt_at(b, i) : number, alpha));
 	}
 	return TTNN_OK;
 }

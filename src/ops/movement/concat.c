@@ -454,8 +454,12 @@ static tt_status check_shapes(const struct tt_concat_args *args)
 		const struct ttnn_shape *shape = &args->in[i]->spec.shape;
 		bool match = shape->rank == first->rank;
 
-		for (uint32_t d = 0; match && d < first->rank; d++)
-			match = d == args->dim || shape->dim[d] == first->dim[d];
+		for (uint32_t d = 0; d < first->rank; d++) {
+			if (d == args->dim)
+				continue;
+			TT_TRY(tt_need_dim(shape, d));
+			match = match && shape->dim[d] == first->dim[d];
+		}
 		TT_REQUIRE(match, "shapes_match",
 			   "All dimensions must be the same size except for the dimension along "
 			   "which the contenation is taking place.");

@@ -40,9 +40,8 @@ static tt_status unpad(struct tt_tensor **out, struct tt_tensor *in, const struc
 		   "Tensor must be on host for unpadding");
 	TT_REQUIRE(in->spec.layout == TTNN_ROW_MAJOR, "tensor.layout() == Layout::ROW_MAJOR",
 		   "Tensor layout must be ROW_MAJOR for unpadding");
-	TT_NEED(start->rank == in->spec.padded.rank && end->rank == start->rank,
-		"ShapeBase[] index out of range. %u not in [-4, %u)", (unsigned)start->rank,
-		(unsigned)start->rank);
+	if (start->rank != in->spec.padded.rank || end->rank != start->rank)
+		return tt_need_dim(start, start->rank);
 	return ttnn_tensor_unpad(out, in, start->dim, end->dim);
 }
 

@@ -148,8 +148,7 @@ static tt_status reshape_on_device_expand(struct tt_call *call)
 	struct ttnn_shape shape;
 
 	TT_TRY(reshape_shape(&shape, call, in));
-	TT_NEED(in->spec.padded.rank >= 4, "ShapeBase[] index out of range. 3 not in [-4, %u)",
-		in->spec.padded.rank);
+	TT_TRY(tt_need_dim(&in->spec.padded, 3));
 	if (in->spec.padded.dim[3] == shape.dim[3]) {
 		return tt_call_give(call, tt_call_view(&out, call, in, &shape, &shape), &out);
 	}

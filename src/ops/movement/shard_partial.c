@@ -106,7 +106,7 @@ static tt_status partial_i2s_infer(struct tt_launch *launch)
 	struct ttnn_shape shape = in->padded;
 	struct ttnn_memory_config memory;
 
-	TT_NEED(shape.rank > 2, "ShapeBase[] index out of range. 2 not in [-4, %u)", shape.rank);
+	TT_TRY(tt_need_dim(&shape, 2));
 	shape.dim[0] = 1;
 	shape.dim[1] = 1;
 	shape.dim[2] = (uint32_t)(in->rows / (uint64_t)launch->attrs[I2S_SLICES].integer);

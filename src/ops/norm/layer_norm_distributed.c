@@ -182,7 +182,8 @@ static tt_status norm_before_infer(struct tt_launch *launch)
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	struct ttnn_shape shape = in->shape;
 
-	TT_NEED(shape.rank, "ShapeBase[] index out of range. 3 not in [-4, 0)");
+	if (!shape.rank)
+		return tt_need_dim(&shape, 3);
 	shape.dim[shape.rank - 1] =
 		(uint32_t)kinds_of(launch->attrs[BEFORE_TYPE].integer == TT_NORM_RMS) * TT_TILE;
 	return tt_infer_one(launch, &shape, (enum ttnn_dtype)launch->attrs[BEFORE_DTYPE].integer,
@@ -286,8 +287,8 @@ static tt_status norm_after_validate(struct tt_launch *launch)
 	const struct ttnn_tensor_spec *in = &launch->inputs[AFTER_IN]->spec;
 	const struct ttnn_tensor_spec *stats = &launch->inputs[AFTER_STATS]->spec;
 
-	TT_NEED(in->shape.rank && stats->shape.rank,
-		"ShapeBase[] index out of range. 2 not in [-4, 2)");
+	if (!in->shape.rank || !stats->shape.rank) /* a scalar is a tile, which has two dimensions */
+		return tt_need_dim(&TT_SHAPE(1, 1), 2);
 	TT_REQUIRE(tt_shape_last(&stats->padded, 2) == tt_shape_last(&in->padded, 2),
 		   "stats.padded_shape()[2] == a.padded_shape()[2]",
 		   "Stats and input dim2 must match, got stats: %u vs input: %u",

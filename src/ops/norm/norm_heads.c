@@ -29,7 +29,8 @@ static tt_status heads_before_infer(struct tt_launch *launch)
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	struct ttnn_shape shape = in->shape;
 
-	TT_NEED(shape.rank, "ShapeBase[] index out of range. 3 not in [-4, 0)");
+	if (!shape.rank)
+		return tt_need_dim(&shape, 3);
 	shape.dim[shape.rank - 1] = TT_TILE;
 	return tt_spec_simple(&launch->specs[0], &shape,
 			      (enum ttnn_dtype)launch->attrs[BEFORE_DTYPE].integer, TTNN_TILE,
@@ -102,7 +103,7 @@ static tt_status heads_after_infer(struct tt_launch *launch)
 	uint32_t heads = (uint32_t)launch->attrs[AFTER_HEADS].integer;
 	struct ttnn_shape shape = in->shape;
 
-	TT_NEED(shape.rank > 3, "ShapeBase[] index out of range. 3 not in [-4, %u)", shape.rank);
+	TT_TRY(tt_need_dim(&shape, 3));
 	TT_NEED(heads, "there must be heads");
 	shape.dim[1] = heads;
 	shape.dim[3] /= heads;

@@ -83,7 +83,7 @@ static tt_status welford_before_infer(struct tt_launch *launch)
 {
 	struct ttnn_shape shape = launch->inputs[IN]->spec.shape;
 
-	TT_NEED(shape.rank > 3, "ShapeBase[] index out of range. 3 not in [-4, %u)", shape.rank);
+	TT_TRY(tt_need_dim(&shape, 3));
 	shape.dim[3] = PART;
 	return tt_infer_one(launch, &shape, (enum ttnn_dtype)launch->attrs[BEFORE_DTYPE].integer,
 			    TTNN_TILE);
@@ -187,9 +187,8 @@ static tt_status check_stats(const struct ttnn_tensor_spec *in,
 	TT_REQUIRE(width % PART == 0, "stats.padded_shape()[-1] % (2 * TILE_WIDTH) == 0",
 		   "Stats inner dimension must be multiple of 64 (two tiles), got: %u", width);
 	for (uint32_t i = 0; i < TT_COUNT(names); i++) {
-		TT_NEED(i < in->padded.rank && i < stats->padded.rank,
-			"ShapeBase[] index out of range. %u not in [-4, %u)", i,
-			i < in->padded.rank ? stats->padded.rank : in->padded.rank);
+		TT_TRY(tt_need_dim(&in->padded, i));
+		TT_TRY(tt_need_dim(&stats->padded, i));
 		TT_REQUIRE(stats->padded.dim[i] == in->padded.dim[i], conditions[i],
 			   "Stats and input %s must match, got stats: %u vs input: %u", names[i],
 			   stats->padded.dim[i], in->padded.dim[i]);
