@@ -484,6 +484,14 @@ static tt_status binary_infer(struct tt_launch *launch)
 	return check_output(prepared);
 }
 
+/* The chip rounds to bytes, whatever the type of the result is: those with a sign have no -128. */
+static struct tt_unary_step within_byte(enum ttnn_dtype dtype)
+{
+	if (dtype == TTNN_UINT8)
+		return (struct tt_unary_step){TT_UNARY_CLAMP_TSS, 2, {0, 255}};
+	return (struct tt_unary_step){TT_UNARY_CLAMP_TSS, 2, {-127, 127}};
+}
+
 /*
  * Division of whole numbers and quantization compute in reals. The chains before and after
  * belong to the operands and the result: backends take all of it as one job, element by element.
@@ -522,8 +530,9 @@ static tt_status binary_kernel(struct tt_launch *launch)
 		/* the zero point is part of the function; scales come as what to multiply by */
 		job.params[0] =
 			job.op == TT_BINARY_DEQUANT ? -post[0].params[0] : post[0].params[0];
+		counts[2] = job.op != TT_BINARY_DEQUANT;
+		post[0] = within_byte(launch->outputs[0]->spec.dtype);
 		job.op = job.op == TT_BINARY_DEQUANT ? TT_BINARY_DEQUANT : TT_BINARY_REQUANT;
-		counts[2] = 0;
 	}
 	job.pre_count[0] = (uint32_t)counts[0];
 	job.pre_count[1] = (uint32_t)counts[1];

@@ -73,24 +73,32 @@ static tt_status check_axis(struct change *change, int64_t axis)
 	return TTNN_OK;
 }
 
-/* One scale, or one for each channel. */
-static tt_status check_factor(struct change *change, const struct tt_tensor *factor, int64_t axis)
+/* How many numbers a tensor has: one, one for each channel, or one where others may have more. */
+enum fit { ONE_NUMBER, CHANNELS, ONE_OF_LIST };
+
+/* Upstream checks calls with an axis in functions of their own, whose words differ. */
+static tt_status check_factor(struct change *change, const struct tt_tensor *factor, enum fit fit,
+			      int64_t axis)
 {
+	bool one = fit == ONE_NUMBER;
 	uint64_t count;
 
 	if (!factor)
 		return TTNN_OK;
-	if (change->has_axis)
+	if (!one)
 		TT_TRY(check_axis(change, axis));
 	TT_REQUIRE(!tt_dtype_is_integer(factor->spec.dtype),
-		   "tt::tt_metal::is_floating_point(scale_dtype)",
+		   one ? "tt::tt_metal::is_floating_point(dtype)"
+		       : "tt::tt_metal::is_floating_point(scale_dtype)",
 		   "Quantization only takes floating-point number scales");
 	TT_REQUIRE(!tt_dtype_is_block(factor->spec.dtype),
-		   "!tt::tt_metal::is_block_float(scale_dtype)",
+		   one ? "!tt::tt_metal::is_block_float(dtype)"
+		       : "!tt::tt_metal::is_block_float(scale_dtype)",
 		   "Unsupported quantization scale data type");
 	TT_TRY(ttnn_shape_volume(&count, &factor->spec.shape));
-	if (!change->has_axis) {
-		TT_REQUIRE(count == 1, "scale.logical_volume() == 1u",
+	if (fit != CHANNELS) {
+		TT_REQUIRE(count == 1,
+			   one ? "scale.logical_volume() == 1u" : "scale_p->logical_volume() == 1u",
 			   "Per-tensor quantization only takes scalar-tensor scales");
 		return TTNN_OK;
 	}
@@ -104,19 +112,25 @@ static tt_status check_factor(struct change *change, const struct tt_tensor *fac
 }
 
 /* The same for zero points, which are int32. */
-static tt_status check_zero(struct change *change, const struct tt_tensor *zero, int64_t axis)
+static tt_status check_zero(struct change *change, const struct tt_tensor *zero, enum fit fit,
+			    int64_t axis)
 {
+	bool one = fit == ONE_NUMBER;
 	uint64_t count;
 
 	if (!zero)
 		return TTNN_OK;
-	if (change->has_axis)
+	if (!one)
 		TT_TRY(check_axis(change, axis));
-	TT_REQUIRE(zero->spec.dtype == TTNN_INT32, "zero_point_dtype == ttnn::DataType::INT32",
+	TT_REQUIRE(zero->spec.dtype == TTNN_INT32,
+		   one ? "dtype == ttnn::DataType::INT32"
+		       : "zero_point_dtype == ttnn::DataType::INT32",
 		   "Quantization only takes int32 zero-points for now");
 	TT_TRY(ttnn_shape_volume(&count, &zero->spec.shape));
-	if (!change->has_axis) {
-		TT_REQUIRE(count == 1, "zero_point.logical_volume() == 1u",
+	if (fit != CHANNELS) {
+		TT_REQUIRE(count == 1,
+			   one ? "zero_point.logical_volume() == 1u"
+			       : "zero_point_p->logical_volume() == 1u",
 			   "Per-tensor quantization only takes scalar-tensor zero-points");
 		return TTNN_OK;
 	}
@@ -134,12 +148,24 @@ static tt_status check_scale(struct change *change, const struct tt_call *call,
 			     const struct scale *scale)
 {
 	int64_t axis = tt_call_int(call, "axis", 0);
+	enum fit fit = change->has_axis ? CHANNELS : ONE_NUMBER;
 
 	if (change->has_axis)
 		TT_REQUIRE(scale->factor, "std::holds_alternative<Tensor>(scale)",
 			   "Per-channel quantization expects 1D scale tensors");
-	TT_TRY(check_factor(change, scale->factor, axis));
-	return check_zero(change, scale->zero, axis);
+	TT_TRY(check_factor(change, scale->factor, fit, axis));
+	return check_zero(change, scale->zero, fit, axis);
+}
+
+/* Channels are not converted to small types. */
+static tt_status check_narrow(const struct change *change, const char *verb)
+{
+	TT_REQUIRE(!change->has_axis || change->dtype != TTNN_UINT8,
+		   "!(axis.has_value() && is_narrow_quantized_dtype(c_dtype))",
+		   "Per-channel (axis) %s does not support int8/uint8 output yet; use int32 output "
+		   "or per-tensor %s",
+		   verb, verb);
+	return TTNN_OK;
 }
 
 /* ---- steps -------------------------------------------------------------------------------------- */
@@ -251,6 +277,7 @@ static tt_status quantize(struct tt_tensor **out, struct tt_call *call, struct c
 	TT_REQUIRE(is_whole(change->dtype), "is_supported_quantized_dtype(c_dtype)",
 		   "Quantize only supports int32, int8 or uint8 outputs for now, got DataType::%s",
 		   tt_dtype_text(change->dtype));
+	TT_TRY(check_narrow(change, "quantize"));
 	TT_TRY(check_scale(change, call, given));
 	TT_TRY(lay(&by.factor, call, change, TTNN_FLOAT32));
 	TT_TRY(lay(&by.zero, call, change, real));
@@ -267,7 +294,7 @@ static tt_status quantize(struct tt_tensor **out, struct tt_call *call, struct c
 	return quantize_in_steps(out, call, change, &by);
 }
 
-/* (x - z) × s. */
+/* (x - z) × s; small types are not subtracted from. */
 static tt_status dequantize(struct tt_tensor **out, struct tt_call *call, struct change *change,
 			    const struct scale *given)
 {
@@ -291,14 +318,26 @@ static tt_status dequantize(struct tt_tensor **out, struct tt_call *call, struct
 		{"s", either(by.factor, by.factor_number)},
 		{"z", ttnn_v_tensor(by.zero)},
 		{"float", ttnn_v_dtype(TTNN_FLOAT32)},
+		{"whole", ttnn_v_dtype(TTNN_INT32)},
 		{"real", ttnn_v_dtype(change->dtype)},
 		{"m", memory_or_none(change)},
 		{"o", change->output ? ttnn_v_tensor(change->output) : ttnn_v_none()}};
 
+	static const char *const texts[2][2] = {
+		{"d = typecast(subtract(a, z), float); "
+		 "return multiply(d, s, dtype=real, memory_config=m, output_tensor=o)",
+		 "d = typecast(subtract(a, z), float); return multiply(d, typecast(s, float), "
+		 "dtype=real, memory_config=m, output_tensor=o)"},
+		{"d = typecast(subtract(typecast(a, whole), z), float); "
+		 "return multiply(d, s, dtype=real, memory_config=m, output_tensor=o)",
+		 "d = typecast(subtract(typecast(a, whole), z), float); return multiply(d, "
+		 "typecast(s, float), dtype=real, memory_config=m, output_tensor=o)"},
+	};
+	bool narrow = change->input->spec.dtype == TTNN_UINT8;
+
 	return cook(out, call,
-		    "d = typecast(subtract(a, z), float); "
-		    "return multiply(d, s, dtype=real, memory_config=m, output_tensor=o)",
-		    names, 7);
+		    texts[narrow][by.factor && by.factor->spec.dtype != TTNN_FLOAT32], names,
+		    TT_COUNT(names));
 }
 
 /* ---- operations ------------------------------------------------------------------------------------- */
@@ -327,18 +366,64 @@ static tt_status expand_dequantize(struct tt_call *call)
 	return tt_call_give(call, dequantize(&out, call, &change, &by), &out);
 }
 
-/* Channel by channel, all of it tensors: the scales are put together first. */
-static tt_status requantize_channels(struct tt_tensor **out, struct tt_call *call,
-				     struct change *change, const struct scale *scales)
+/* Whether a tensor has a number for each channel. */
+static bool has_channels(const struct change *change, const struct tt_tensor *tensor)
+{
+	uint64_t count;
+
+	return ttnn_shape_volume(&count, &tensor->spec.shape) == TTNN_OK &&
+	       count == change->input->spec.shape.dim[change->axis];
+}
+
+/* A scale and its zero point both have channels, or neither: *fit. */
+static tt_status fit_pair(enum fit *fit, const struct change *change, const struct scale *scale,
+			  bool in)
+{
+	bool factor = has_channels(change, scale->factor), zero = has_channels(change, scale->zero);
+	static const char *const are[] = {"is not", "is"};
+
+	TT_REQUIRE(factor == zero,
+		   in ? "in_scale_is_full_size == in_zero_point_is_full_size"
+		      : "out_scale_is_full_size == out_zero_point_is_full_size",
+		   "%s scale and %s zero-point must both be per-channel or both be per-tensor, but "
+		   "got: %s scale %s per-channel, %s zero-point %s per-channel",
+		   in ? "Input" : "Output", in ? "input" : "output", in ? "input" : "output",
+		   are[factor], in ? "input" : "output", are[zero]);
+	*fit = factor ? CHANNELS : ONE_OF_LIST;
+	return TTNN_OK;
+}
+
+/* As float32, along the axis if it has channels. */
+static tt_status spread(struct scale *scale, struct tt_call *call, const struct change *change,
+			enum fit fit)
+{
+	if (fit == CHANNELS) {
+		TT_TRY(lay(&scale->factor, call, change, TTNN_FLOAT32));
+		return lay(&scale->zero, call, change, TTNN_FLOAT32);
+	}
+	TT_TRY(tt_binary_cast(&scale->factor, call, TTNN_FLOAT32));
+	return tt_binary_cast(&scale->zero, call, TTNN_FLOAT32);
+}
+
+/* With an axis, all of it tensors: the scales are put together first. */
+static tt_status requantize_tensors(struct tt_tensor **out, struct tt_call *call,
+				    struct change *change, const struct scale *scales)
 {
 	struct scale in = scales[0], to = scales[1];
+	int64_t axis = tt_call_int(call, "axis", 0);
+	enum fit fits[2];
 
-	TT_TRY(check_scale(change, call, &in));
-	TT_TRY(check_scale(change, call, &to));
-	TT_TRY(lay(&in.factor, call, change, TTNN_FLOAT32));
-	TT_TRY(lay(&in.zero, call, change, TTNN_FLOAT32));
-	TT_TRY(lay(&to.factor, call, change, TTNN_FLOAT32));
-	TT_TRY(lay(&to.zero, call, change, TTNN_FLOAT32));
+	if (axis >= (int64_t)change->input->spec.shape.rank)
+		return tt_need_dim(&change->input->spec.shape, (uint32_t)axis);
+	TT_TRY(check_axis(change, axis));
+	TT_TRY(fit_pair(&fits[0], change, &in, true));
+	TT_TRY(fit_pair(&fits[1], change, &to, false));
+	for (int i = 0; i < 2; i++) {
+		TT_TRY(check_factor(change, scales[i].factor, fits[i], axis));
+		TT_TRY(check_zero(change, scales[i].zero, fits[i], axis));
+	}
+	TT_TRY(spread(&in, call, change, fits[0]));
+	TT_TRY(spread(&to, call, change, fits[1]));
 	const struct tt_recipe_name names[] = {
 		{"a", ttnn_v_tensor(change->input)},
 		{"s", ttnn_v_tensor(in.factor)},
@@ -386,16 +471,19 @@ static tt_status expand_requantize(struct tt_call *call)
 		   "Requantize only supports int32, int8 or uint8 outputs for now, got "
 		   "DataType::%s",
 		   tt_dtype_text(change.dtype));
+	TT_TRY(check_narrow(&change, "requantize"));
 	if (!scales[0].factor && !scales[0].zero && !scales[1].factor && !scales[1].zero) {
 		TT_TRY(requantize_numbers(&out, call, &change, scales));
 	} else if (change.has_axis && scales[0].factor && scales[0].zero && scales[1].factor &&
 		   scales[1].zero) {
-		TT_TRY(requantize_channels(&out, call, &change, scales));
+		TT_TRY(requantize_tensors(&out, call, &change, scales));
 	} else {
 		first = change;
 		first.dtype = TTNN_BFLOAT16;
 		first.output = NULL;
 		first.memory = NULL;
+		first.has_axis = change.has_axis && scales[0].factor; /* numbers have none */
+		change.has_axis = change.has_axis && scales[1].factor;
 		TT_TRY(dequantize(&out, call, &first, &scales[0]));
 		change.input = tt_call_own(call, out);
 		TT_TRY(quantize(&out, call, &change, &scales[1]));
@@ -434,7 +522,21 @@ static double number_at(struct tt_golden *golden, const char *name, const struct
 enum direction { TO_WHOLE, TO_REAL, BETWEEN };
 static const enum direction to_whole = TO_WHOLE, to_real = TO_REAL, between = BETWEEN;
 
-/* By the textbook, rounded to even. */
+/*
+ * Rounded to even. With a number as the last zero point a program does it, whose whole numbers are
+ * those of a byte with a sign, or of one without.
+ */
+static double whole(const struct tt_golden *golden, const char *zero, enum ttnn_dtype dtype, double x)
+{
+	double most = dtype == TTNN_UINT8 ? 255 : 127;
+
+	x = nearbyint(x);
+	if (tt_call_arg(&golden->call, zero)->kind == TTNN_VALUE_TENSOR)
+		return x;
+	return fmin(fmax(x, dtype == TTNN_UINT8 ? 0 : -most), most);
+}
+
+/* By the textbook. */
 static tt_status quantization_golden(struct tt_golden *golden)
 {
 	enum direction direction = *(const enum direction *)golden->op->row;
@@ -451,13 +553,14 @@ static tt_status quantization_golden(struct tt_golden *golden)
 		double z = number_at(golden, zero, in, i);
 
 		if (direction == TO_WHOLE)
-			*tt_at(out, i) = nearbyint(x / s + z);
+			*tt_at(out, i) = whole(golden, zero, dtype, x / s + z);
 		else if (direction == TO_REAL)
 			*tt_at(out, i) = (x - z) * s;
 		else
 			*tt_at(out, i) =
-				nearbyint((x - z) * s / number_at(golden, "out_scale", in, i) +
-					  number_at(golden, "out_zero_point", in, i));
+				whole(golden, "out_zero_point", dtype,
+				      (x - z) * s / number_at(golden, "out_scale", in, i) +
+					      number_at(golden, "out_zero_point", in, i));
 	}
 	return TTNN_OK;
 }
