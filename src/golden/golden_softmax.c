@@ -25,12 +25,21 @@ static double mask_at(const struct softening *soft, const uint64_t *coordinate)
 	const struct tt_array *mask = soft->mask;
 	uint32_t rank = soft->in->shape.rank, mask_rank = mask->shape.rank;
 	uint64_t at[TTNN_MAX_RANK] = {0}, rows = mask->shape.dim[mask_rank - 2], row = 0;
+	uint64_t across = coordinate[rank - 1], width = mask->shape.dim[mask_rank - 1];
 
+	if (mask->count == soft->in->count && ttnn_shape_equal(&mask->shape, &soft->in->shape))
+		return *tt_at(mask, tt_array_index(mask, coordinate));
+	if (width < soft->in->shape.dim[rank - 1] && soft->masking == MASK_ROW) {
+		at[0] = coordinate[0] % mask->shape.dim[0]; /* the row is in pieces */
+		at[mask_rank - 2] = across / width;
+		at[mask_rank - 1] = across % width;
+		return *tt_at(mask, tt_array_index(mask, at));
+	}
 	for (uint32_t d = 1; d + 1 < rank; d++)
 		row = row * soft->in->shape.dim[d] + coordinate[d];
 	at[0] = coordinate[0] % mask->shape.dim[0];
 	at[mask_rank - 2] = soft->masking == MASK_ALL ? row % rows : 0;
-	at[mask_rank - 1] = coordinate[rank - 1];
+	at[mask_rank - 1] = across;
 	return *tt_at(mask, tt_array_index(mask, at));
 }
 

@@ -410,7 +410,8 @@ static const struct tt_factory factories[] = {
 
 /*
  * The mask as the chip applies it, as a tensor that can be broadcast: of a mask that is not causal the
- * first row goes to all rows; the rows of a causal one are used in turn over all heads.
+ * first row goes to all rows; the rows of a causal one are used in turn over all heads. One in shards is
+ * as large as the input.
  */
 static tt_status place_mask(struct tt_tensor **out, const struct tt_launch *launch)
 {
@@ -433,10 +434,18 @@ static tt_status place_mask(struct tt_tensor **out, const struct tt_launch *laun
 	};
 	struct tt_move_job job = {.in = mask, .loops = loops, .loop_count = TT_COUNT(loops)};
 
+	if (tt_tensor_is_sharded(mask)) { /* has an element for each of the input's */
+		*out = mask;
+		return TTNN_OK;
+	}
 	if (!causal)
 		loops[2].extent = heads = 1;
 	TT_NEED(rank >= 3, "a mask has at least three dimensions");
 	shape.dim[rank - 2] = causal ? height : 1;
+	if (mask->spec.layout == TTNN_ROW_MAJOR && !causal) { /* one row, in pieces of a tile */
+		loops[4] = (struct tt_move_loop){rows, (int32_t)rank - 2, (int32_t)rank - 1, 1, width};
+		shape.dim[rank - 1] = rows * width;
+	}
 	if (heads > 1)
 		shape.dim[rank - 3] = in->dim[rank - 3];
 	TT_TRY(tt_scratch_f32(out, &shape));
