@@ -319,8 +319,12 @@ def _golden(operation, *args, **kwargs):
         if isinstance(value, ttnn.Tensor) or not hasattr(type(value), "__dlpack__"):
             return value
         foreign.append(value)
+        if getattr(value, "is_complex", bool)():
+            return ttnn.complex_tensor(*(_ttnn.tensor.from_data(part.contiguous()) for part in (value.real, value.imag)))
         return _ttnn.tensor.from_data(value)
 
+    if isinstance(kwargs.get("reduction"), str):
+        kwargs["reduction"] = getattr(ttnn.LossReductionMode, kwargs["reduction"].upper())
     # Golden functions of upstream pass over what they do not know.
     known = {name for text in operation.signatures for name in re.findall(r"(\w+):", text)}
     names = {k: inner(v) for k, v in kwargs.items() if k != "device" and k in known}
@@ -331,6 +335,8 @@ def _golden(operation, *args, **kwargs):
             return [outer(r) for r in result]
         if result is None or not foreign:
             return result
+        if isinstance(result, ttnn.ComplexTensor):
+            return sys.modules["torch"].complex(*(ttnn.to_torch(part).float() for part in (result.real, result.imag)))
         if type(foreign[0]).__module__.split(".")[0] == "torch":
             return ttnn.to_torch(result).to(_promoted(foreign))
         return result.to_numpy()
@@ -342,9 +348,9 @@ def _golden(operation, *args, **kwargs):
 def _promoted(tensors):
     import torch
 
-    dtype = tensors[0].dtype
+    dtype = tensors[0].real.dtype
     for tensor in tensors[1:]:
-        dtype = torch.promote_types(dtype, tensor.dtype)
+        dtype = torch.promote_types(dtype, tensor.real.dtype)
     return dtype if dtype.is_floating_point else torch.float32
 
 

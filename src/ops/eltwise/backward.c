@@ -164,6 +164,19 @@ static tt_status expand_by_program(struct tt_call *call)
 	return tt_call_give(call, tt_unary_backward_launch(&out, call, &args), &out);
 }
 
+/* The older form takes no mixture of types. */
+static tt_status expand_experimental(struct tt_call *call)
+{
+	enum ttnn_dtype grad = tt_call_tensor(call, "grad_output_tensor")->spec.dtype;
+	enum ttnn_dtype in = tt_call_tensor(call, "input_tensor")->spec.dtype;
+
+	TT_REQUIRE(grad == in, "grad_output.dtype() == input_tensor.dtype()",
+		   "GELU_BW operation requires grad_output and input data types to match. "
+		   "grad_output data type: %d, input data type: %d",
+		   (int)grad, (int)in);
+	return expand_by_program(call);
+}
+
 /* With both bounds the results go to the input's memory. */
 static tt_status expand_clamp(struct tt_call *call)
 {
@@ -553,7 +566,7 @@ static const struct tt_op ops[] = {
 	   GRADIENT "*, approximate: str, " INTO),
 	{.name = "ttnn.experimental.gelu_bw", .doc = "The gradient of gelu.",
 	 .sigs = {"grad_output_tensor: Tensor, input_tensor: Tensor, *, approximate: str = none, " INTO},
-	 .expand = expand_by_program, .golden = backward_golden, .row = ROW(gelu, NULL, .program = TT_GELU_BW)},
+	 .expand = expand_experimental, .golden = backward_golden, .row = ROW(gelu, NULL, .program = TT_GELU_BW)},
 	OP("logiteps", expand_with_number, backward_golden,
 	   ROW(logiteps, "y = multiply(g, reciprocal~(multiply(x, rsub(x, 1.0)))); "
 	       "e = full_like(x, eps); o = logical_or(lt(x, eps), gt(x, n)); "

@@ -449,7 +449,9 @@ static tt_status golden_three(struct tt_golden *golden)
 
 	TT_GOLDEN_NEED(grad && a && b);
 	for (int k = 0; k < (c ? row->results : 2); k++) {
-		struct tt_array *out = tt_golden_out(golden, &a->shape, a->dtype);
+		/* a condition of whole numbers does not say what gradients are */
+		enum ttnn_dtype dtype = tt_dtype_is_integer(a->dtype) ? grad->dtype : a->dtype;
+		struct tt_array *out = tt_golden_out(golden, &a->shape, dtype);
 
 		TT_GOLDEN_NEED(out);
 		for (uint64_t i = 0; i < a->count; i++)

@@ -133,6 +133,19 @@ static bool is_single_matrix(const struct ttnn_tensor_spec *in)
 	       (uint64_t)tt_shape_last(&in->padded, 1) * tt_shape_last(&in->padded, 2);
 }
 
+/* How many shards lie side by side. */
+static uint32_t shard_columns(const struct ttnn_memory_config *memory)
+{
+	struct ttnn_core_range box;
+
+	if (memory->layout == TTNN_WIDTH_SHARDED)
+		return (uint32_t)ttnn_core_set_cores(memory->shard.grid);
+	if (tt_core_set_box(&box, memory->shard.grid) != TTNN_OK)
+		return 0;
+	return memory->shard.orientation == TTNN_ORIENT_ROW_MAJOR ? box.end.x - box.start.x + 1
+								 : box.end.y - box.start.y + 1;
+}
+
 #define UNBATCHED                                                                                  \
 	"input_tensor_a.logical_volume() == 0 || input_tensor_a.physical_volume() / "              \
 	"(input_tensor_a.padded_shape()[-2] * input_tensor_a.padded_shape()[-1]) == 1"
@@ -148,6 +161,36 @@ static tt_status check_interleaved_output(const struct tt_launch *launch, const 
 		   "Output memory config layout must be INTERLEAVED%s but got "
 		   "TensorMemoryLayout::%s",
 		   what, layout_text(out->layout));
+	return TTNN_OK;
+}
+
+/*
+ * Blocks to width shards, or the other way: columns of shards stay where they are, so as many of them
+ * must be left, and as wide.
+ */
+static tt_status check_cross(const struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	const struct ttnn_memory_config *out = launch->attrs[MEMORY].memory;
+	const char *from = layout_text(in->memory.layout), *to = layout_text(out->layout);
+	uint32_t width = tt_shape_last(&launch->outputs[0]->spec.padded, 1);
+	uint32_t had = shard_columns(&in->memory), has;
+
+	TT_REQUIRE(out->has_shard, "operation_attributes.output_mem_config.shard_spec().has_value()",
+		   "Output memory config is sharded but no shard spec is provided");
+	TT_REQUIRE(in->memory.shard.width == out->shard.width,
+		   "input_tensor_a.shard_spec().value().shape[1] == "
+		   "operation_attributes.output_mem_config.shard_spec().value().shape[1]",
+		   "%s -> %s requires matching column shard width; got input=%u output=%u", from, to,
+		   in->memory.shard.width, out->shard.width);
+	has = (width + out->shard.width - 1) / out->shard.width;
+	TT_REQUIRE(had == has, "input_kw == effective_output_kw",
+		   "%s -> %s requires the output to effectively span the same number of column "
+		   "shards as the input (%u), got %u (output width %u / shard width %u); "
+		   "width-unpadding that reduces the column-shard count is not yet supported",
+		   from, to, had, has, width, out->shard.width);
+	TT_REQUIRE(is_single_matrix(in), UNBATCHED, "Can only write unbatched output for %s -> %s",
+		   from, to);
 	return TTNN_OK;
 }
 
@@ -173,9 +216,10 @@ static tt_status check_block(const struct tt_launch *launch)
 		   "WIDTH_SHARDED with a matching column shard width) when input is BLOCK_SHARDED "
 		   "and output is sharded",
 		   layout_text(out->layout));
-	if (out->layout == TTNN_BLOCK_SHARDED)
-		TT_REQUIRE(is_single_matrix(in), UNBATCHED,
-			   "Can only write unbatched output for BLOCK_SHARDED -> BLOCK_SHARDED");
+	if (out->layout == TTNN_WIDTH_SHARDED)
+		return check_cross(launch);
+	TT_REQUIRE(is_single_matrix(in), UNBATCHED,
+		   "Can only write unbatched output for BLOCK_SHARDED -> BLOCK_SHARDED");
 	return TTNN_OK;
 }
 
@@ -234,6 +278,16 @@ static tt_status check_width(const struct tt_launch *launch)
 		   "memory layout (TensorMemoryLayout::%s) (or be BLOCK_SHARDED with a matching "
 		   "column shard width)",
 		   layout_text(out->layout), layout_text(in->memory.layout));
+	if (out->layout == TTNN_BLOCK_SHARDED)
+		return check_cross(launch);
+	TT_REQUIRE(was == is || (is + in->memory.shard.width - 1) / in->memory.shard.width ==
+					ttnn_core_set_cores(in->memory.shard.grid),
+		   "input_tensor_a.padded_shape()[-1] == output_shape[-1] || "
+		   "(tt::div_up(output_shape[-1], input_tensor_a.shard_spec().value().shape[1]) == "
+		   "input_tensor_a.shard_spec().value().grid.num_cores())",
+		   "Input tensor width (%u) must equal output width (%u) or output width / shard "
+		   "width must equal num cores",
+		   was, is);
 	return TTNN_OK;
 }
 
