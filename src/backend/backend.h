@@ -372,7 +372,8 @@ static inline uint64_t tt_norm_vector(uint64_t channels, uint32_t part)
  *              It may have fewer heads, each for as many.
  *   chosen     [1, groups of heads, rows, any]: numbers of blocks of `block` columns that a row
  *              sees; 0xffffffff is none
- *   position   row i of a batch is at position start + i, or its own start from positions[batch];
+ *   position   row i of a batch is at position start + i, or its own start from positions[batch]
+ *              (one for all if there is but one);
  *              a start below 0 leaves zeros for that batch
  *   causal     a row sees the columns up to its position
  *   window     not 0: and, if causal, only the last `window` of those; else those at most window/2
@@ -387,7 +388,7 @@ static inline uint64_t tt_norm_vector(uint64_t channels, uint32_t part)
 struct tt_attention_job {
 	struct tt_tensor *out, *q, *k;
 	struct tt_tensor *v, *mask, *pages, *segments, *sink; /* (optional) */
-	struct tt_tensor *positions;  /* (optional) a whole number for each batch; or */
+	struct tt_tensor *positions;  /* (optional) a whole number for each batch, or for all; or */
 	const int32_t *position_list; /* (optional) the same, as many as there are batches */
 	int64_t start;
 	double scale;

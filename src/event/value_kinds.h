@@ -34,12 +34,12 @@
 	ROW(TILE,        "a tile",                tile,        never,   tile,    null)       \
 	ROW(SHARD,       "a shard spec",          shard,       never,   shard,   shard)      \
 	ROW(ND_SHARD,    "an ND shard spec",      nd_shard,    never,   nd_shard, nd_shard)  \
-	ROW(TENSOR,      "a tensor",              tensor,      never,   name,    null)       \
+	ROW(TENSOR,      "a tensor",              tensor,      never,   tensor,  null)       \
 	ROW(DEVICE,      "a device",              device,      device,  device,  null)       \
 	ROW(LIST,        "a list",                items,       items,   items,   items)      \
 	ROW(OBJECT,      "an object",             object,      object,  object,  object)     \
 	ROW(OPAQUE,      "an object",             text,        never,   name,    null)       \
-	ROW(SEEN_TENSOR, "a tensor",              seen_tensor, never,   name,    null)       \
+	ROW(SEEN_TENSOR, "a tensor",              seen_tensor, never,   tensor,  null)       \
 	ROW(SEEN_DEVICE, "a device",              seen_device, never,   device,  null)       \
 	ROW(DICT,        "a dictionary",          items,       never,   name,    null)
 /* clang-format on */

@@ -164,6 +164,20 @@ static void text_device(struct tt_str *out, const struct ttnn_value *value)
 	tt_str_addf(out, "0x%012x", 0x10000000u + 0x100u * device);
 }
 
+static void text_tensor(struct tt_str *out, const struct ttnn_value *value)
+{
+	struct tt_event_tensor tensor;
+
+	if (!tt_value_seen_tensor(&tensor, value)) {
+		tt_str_adds(out, tt_value_kind_name(value));
+		return;
+	}
+	tt_str_adds(out, tensor.on_device ? "Tensor(storage=DeviceStorage(),tensor_spec="
+					  : "Tensor(storage=HostStorage(),tensor_spec=");
+	tt_text_tensor_spec(out, tensor.spec, TTNN_DIALECT_TT_METAL);
+	tt_str_addc(out, ')');
+}
+
 static void text_nullopt(struct tt_str *out, const struct ttnn_value *value)
 {
 	(void)value;

@@ -248,6 +248,7 @@ tt_status tt_golden_attention(struct tt_golden *golden)
 	bool concat = tt_call_bool(&golden->call, "output_concat_heads", false);
 	int64_t start = tt_call_int(&golden->call, "chunk_start_idx",
 				    tt_call_int(&golden->call, "windowed_q_token_offset", 0));
+	const struct tt_array *begin = tt_golden_in(golden, "chunk_start_idx_tensor");
 	struct ttnn_shape shape;
 	struct tt_array *out;
 	const uint32_t *dim;
@@ -255,6 +256,8 @@ tt_status tt_golden_attention(struct tt_golden *golden)
 
 	TT_TRY(check_view(golden, &view));
 	TT_GOLDEN_NEED(view.q);
+	if (begin && begin->count)
+		start = (int64_t)*tt_at(begin, 0);
 	dim = view.q->shape.dim;
 	width = view.v_width;
 	shape = concat ? TT_SHAPE(dim[0], 1, dim[2], dim[1] * dim[3])

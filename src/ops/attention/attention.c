@@ -13,7 +13,7 @@
 #include <math.h>
 
 #include "backend/backend.h"
-#include "ops/attention/heads.h"
+#include "ops/attention/kv_cache.h"
 #include "ops/compute.h"
 #include "ops/movement/movement.h"
 #include "ops/objects.h"
@@ -74,7 +74,7 @@ static const struct tt_enum windowed_enum = {"WindowedMode", windowed_rows, 2};
 	X(MEMORY, "output_mem_config")                                                             \
 	X(CONFIG, "program_config", .text = TT_TEXT_PLACES)                                        \
 	X(CAUSAL, "is_causal")                                                                     \
-	X(START, "chunk_start_idx", .unkeyed = true)                                               \
+	X(START, "chunk_start_idx")                                                                \
 	X(START_TENSOR, "chunk_start_idx_tensor")                                                  \
 	X(COMPUTE, "compute_kernel_config")                                                        \
 	X(MLA, "use_mla")                                                                          \
@@ -82,11 +82,10 @@ static const struct tt_enum windowed_enum = {"WindowedMode", windowed_rows, 2};
 	X(WINDOW, "sliding_window_size")                                                           \
 	X(WINDOWED, "windowed_mode")                                                               \
 	X(OFFSET, "windowed_q_token_offset")                                                       \
-	X(GEOMETRY, "paged_cache_geometry", .text = TT_TEXT_FIXED,                                 \
-	  .fixed = "PagedCacheGeometryOverride(0, 0)")                                             \
+	X(GEOMETRY, "paged_cache_geometry", .text = TT_TEXT_PLACES)                                \
 	X(CONCAT, "output_concat_heads")
 TT_ATTRS(schema, "SDPAParams", ATTRS);
-enum { Q, K, V, MASK, PAGES, SEGMENTS, SINK, INPUTS };
+enum { Q, K, V, MASK, PAGES, START_IN, SEGMENTS, SINK, INPUTS };
 
 /*
  * The result is like the queries, but for latent attention, whose rows are as wide as the values
@@ -214,25 +213,79 @@ static tt_status check_values(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* Blocks of other heads and rows have as many elements as those that were allocated. */
+static tt_status check_geometry(const struct tt_launch *launch)
+{
+	const struct ttnn_value *geometry = &launch->attrs[GEOMETRY];
+	const uint32_t *k = launch->inputs[K]->spec.shape.dim;
+	const uint32_t *v = launch->inputs[V] ? launch->inputs[V]->spec.shape.dim : k;
+	uint64_t held = (uint64_t)k[1] * k[2] * k[3], seen;
+	uint32_t view[3];
+
+	tt_cache_view_of(view, geometry, launch->inputs[K], launch->inputs[Q]);
+	seen = (uint64_t)view[0] * view[1] * view[2];
+	TT_REQUIRE(!launch->attrs[MLA].boolean, "!use_mla",
+		   "PagedCacheGeometryOverride is not supported with multi-latent attention");
+	TT_REQUIRE(view[1], "geo.block_size > 0",
+		   "PagedCacheGeometryOverride.block_size must be > 0");
+	TT_REQUIRE(view[0], "geo.num_kv_heads > 0",
+		   "PagedCacheGeometryOverride.num_kv_heads must be > 0");
+	TT_REQUIRE(k[2] == v[2], "k_page_size_cache == v_shape[2]",
+		   "K page size must match V page size. Got K: %u, V: %u", k[2], v[2]);
+	TT_REQUIRE(k[3] == v[3], "k_shape[3] == v_shape[3]",
+		   "K and V cache must have same hidden size with geometry overrides. Got K: %u, V: %u",
+		   k[3], v[3]);
+	TT_REQUIRE(v[1] == k[1], "v_shape[1] == nkv_cache",
+		   "K and V cache num_heads must match. Got K: %u, V: %u", k[1], v[1]);
+	TT_REQUIRE(seen == held, "view_elems_per_block == cache_elems_per_block",
+		   "chunked SDPA geometry mismatch: cache has %llu elems/block (kv_heads=%u, "
+		   "block_size=%u, head_dim=%u) but call view is %llu (kv_heads=%u, block_size=%u, "
+		   "head_dim=%u from Q).",
+		   (unsigned long long)held, k[1], k[2], k[3], (unsigned long long)seen, view[0],
+		   view[1], view[2]);
+	TT_REQUIRE(view[1] % TT_TILE == 0, "k_page_size % tt::constants::TILE_HEIGHT == 0",
+		   "effective block_size (%u) must be a multiple of TILE_HEIGHT (%u)", view[1],
+		   TT_TILE);
+	return TTNN_OK;
+}
+
 /* Keys and values in pages have other lengths and batches than the queries. */
 static tt_status check_shapes(const struct tt_launch *launch)
 {
 	const uint32_t *q = launch->inputs[Q]->spec.shape.dim;
 	const uint32_t *k = launch->inputs[K]->spec.shape.dim;
+	const struct ttnn_value *geometry = &launch->attrs[GEOMETRY];
+	bool seen = tt_cache_is_overridden(geometry);
+	uint32_t heads = seen ? tt_cache_geometry(geometry, TT_PAGED_KV_HEADS) : k[1];
 
 	TT_REQUIRE(launch->inputs[PAGES] || !launch->attrs[CAUSAL].boolean || q[2] == k[2],
 		   "Sq == Sk",
 		   "Causal SDPA requires Q and K to have the same sequence length. Got Q: "
 		   "%u, K: %u",
 		   q[2], k[2]);
-	TT_TRY(launch->attrs[MLA].boolean ? check_latent(launch) : check_values(launch));
+	TT_TRY(seen			       ? check_geometry(launch)
+	       : launch->attrs[MLA].boolean ? check_latent(launch)
+					    : check_values(launch));
 	TT_REQUIRE(
-		k[1] > 0 && q[1] >= k[1] && q[1] % k[1] == 0,
+		heads > 0 && q[1] >= heads && q[1] % heads == 0,
 		"nkv > 0 && nqh >= nkv && nqh % nkv == 0",
 		"Q num_heads must be >= K num_heads and divisible by K num_heads, and K num_heads "
 		"must be greater than 0. Got Q: %u, K: %u",
-		q[1], k[1]);
+		q[1], heads);
 	return check_chunks(launch);
+}
+
+/* Where a chunk begins, if nobody knows it before the program runs. */
+static tt_status check_start_tensor(const struct tt_tensor *start)
+{
+	TT_REQUIRE(start->spec.dtype == TTNN_INT32, "csi_tensor.dtype() == DataType::INT32",
+		   "chunk_start_idx tensor must be int32. Got DataType::%s",
+		   ttnn_dtype_name(start->spec.dtype, TTNN_DIALECT_TT_METAL));
+	if (start->spec.shape.rank != 1 || start->spec.shape.dim[0] != 1)
+		return tt_fail_shapes(TTNN_INVALID, "csi_shape.size() == 1 && csi_shape[0] == 1",
+				      "chunk_start_idx tensor must have shape [1]. Got %s",
+				      &start->spec.shape, &start->spec.shape);
+	return TTNN_OK;
 }
 
 /*
@@ -244,8 +297,12 @@ static tt_status check_paged(const struct tt_launch *launch)
 	const struct ttnn_tensor_spec *pages = &launch->inputs[PAGES]->spec;
 	const uint32_t *q = launch->inputs[Q]->spec.shape.dim;
 	const struct ttnn_value *config = &launch->attrs[CONFIG];
-	long long start = (long long)launch->attrs[START].integer, length;
+	bool known = tt_value_given(&launch->attrs[START]);
+	long long start = known ? (long long)launch->attrs[START].integer : 0, length;
+	uint32_t view[3];
 
+	if (!known)
+		TT_TRY(check_start_tensor(launch->inputs[START_IN]));
 	TT_REQUIRE(start >= 0, "attrs.chunk_start_idx.value() >= 0",
 		   "chunk_start_idx must be non-negative");
 	TT_REQUIRE(pages->layout == TTNN_ROW_MAJOR, "page_table.layout() == Layout::ROW_MAJOR",
@@ -260,6 +317,8 @@ static tt_status check_paged(const struct tt_launch *launch)
 		   "%u",
 		   pages->shape.dim[0], q[0]);
 	TT_TRY(check_shapes(launch));
+	if (!known) /* it is read when the program runs */
+		return TTNN_OK;
 	TT_REQUIRE(start % (long long)tt_sdpa_number(config, TT_SDPA_Q_CHUNK, 1) == 0,
 		   "attrs.chunk_start_idx.value() % q_chunk_size == 0",
 		   "chunk_start_idx must be a multiple of q_chunk_size. Got chunk_start_idx: %lld, "
@@ -270,7 +329,8 @@ static tt_status check_paged(const struct tt_launch *launch)
 		   "chunk_start_idx must be a multiple of k_chunk_size. Got chunk_start_idx: %lld, "
 		   "k_chunk_size: %llu",
 		   start, (unsigned long long)tt_sdpa_number(config, TT_SDPA_K_CHUNK, 1));
-	length = (long long)pages->shape.dim[1] * launch->inputs[K]->spec.shape.dim[2];
+	tt_cache_view_of(view, &launch->attrs[GEOMETRY], launch->inputs[K], launch->inputs[Q]);
+	length = (long long)pages->shape.dim[1] * view[1];
 	TT_REQUIRE(length - (long long)q[2] >= start,
 		   "kv_length >= q_shape[2] + attrs.chunk_start_idx.value()",
 		   "K's sequence length must be >= Q's sequence length + chunk_start_idx. Got K: "
@@ -478,10 +538,15 @@ static tt_status sdpa_rows(struct tt_plan *plan, const struct tt_launch *launch)
 		TT_CB_ROW(8, NULL, .pages = segments ? 2 : 0, .page = small),
 		TT_CB_ROW(9, NULL, .pages = segments ? 2 : 0, .page = small),
 		TT_CB_ROW(10, "cb_cu_window_seqlens", .pages = segments != 0, .page = segments),
-		TT_CB_ROW(4, "cb_attention_sink", .pages = in[SINK] ? c.q : 0, .page = small),
 		TT_CB_ROW(5, "cb_identity_scale_in", .pages = 1, .page = small),
 		TT_CB_ROW(7, "cb_col_identity", .pages = 1, .page = small),
 		TT_CB_ROW(6, "cb_page_table", .pages = pages != 0, .page = pages),
+		TT_CB_ROW(12, "cb_chunk_start_idx_compute", .pages = in[START_IN] != NULL,
+			  .page = 32),
+		TT_CB_ROW(13, "cb_chunk_start_idx_writer", .pages = in[START_IN] != NULL,
+			  .page = 32),
+		TT_CB_ROW(4, "cb_attention_sink", .pages = !in[SINK] ? 0 : fp32 ? c.q : 1,
+			  .page = small),
 		TT_CB_ROW(11, "cb_recip_scratch", .pages = !fp32, .page = small),
 		TT_CB_ROW(24, "cb_qk_im", .pages = c.q * c.k, .page = sums),
 		TT_CB_ROW(25, "cb_out_im_A", .pages = c.q * c.out_width, .page = small),
@@ -542,6 +607,7 @@ static tt_status sdpa_kernel(struct tt_launch *launch)
 		.k = launch->inputs[K],
 		.v = launch->inputs[V],
 		.pages = launch->inputs[PAGES],
+		.positions = launch->inputs[START_IN],
 		.segments = launch->inputs[SEGMENTS],
 		.sink = launch->inputs[SINK],
 		.start = tt_value_given(&attrs[START]) ? attrs[START].integer
@@ -553,6 +619,8 @@ static tt_status sdpa_kernel(struct tt_launch *launch)
 
 	if (launch->inputs[MASK])
 		TT_TRY(unscaled(&job.mask, launch->inputs[MASK], job.scale));
+	if (tt_cache_is_overridden(&attrs[GEOMETRY]))
+		return tt_cache_attend(&job, &attrs[GEOMETRY]);
 	if (!attrs[CONCAT].boolean)
 		return tt_backend_get()->attention(&job);
 	TT_TRY(tt_scratch_f32(&job.out, &job.q->spec.shape));
@@ -625,7 +693,7 @@ static void common_attrs(struct ttnn_value attrs[schema_count], struct tt_call *
 	attrs[WINDOW] = *tt_call_arg(call, "sliding_window_size");
 	attrs[WINDOWED] = tt_value_enum(&windowed_enum, WINDOWED_NONE);
 	attrs[OFFSET] = ttnn_v_int(tt_call_int(call, "windowed_q_token_offset", 0));
-	attrs[GEOMETRY] = ttnn_v_int(0);
+	attrs[GEOMETRY] = tt_cache_geometry_arg(call);
 	attrs[CONCAT] = ttnn_v_bool(tt_call_bool(call, "output_concat_heads", false));
 }
 
@@ -691,17 +759,23 @@ static tt_status attend_chunk(struct tt_call *call)
 		[K] = tt_call_tensor(call, "input_tensor_k"),
 		[V] = tt_call_tensor(call, "input_tensor_v"),
 		[PAGES] = tt_call_tensor(call, "page_table_tensor"),
+		[START_IN] = tt_call_tensor(call, "chunk_start_idx_tensor"),
 		[SINK] = tt_call_tensor(call, "attention_sink"),
 	};
+	const struct ttnn_value *start = tt_call_arg(call, "chunk_start_idx");
 	struct ttnn_value attrs[schema_count];
 
-	if (tt_call_tensor(call, "chunk_start_idx_tensor"))
-		return tt_fail(TTNN_UNSUPPORTED, "a tensor of chunk starts is not supported");
+	TT_NEED(inputs[START_IN] || tt_value_given(start),
+		"chunk_start_idx (int) is required for legacy chunked SDPA. For flexible path use "
+		"chunk_start_idx_tensor=...");
 	if (inputs[V])
 		common_attrs(attrs, call);
 	else
 		latent_attrs(attrs, call, NULL);
-	attrs[START] = ttnn_v_int(tt_call_int(call, "chunk_start_idx", 0));
+	if (inputs[START_IN])
+		attrs[START_TENSOR] = ttnn_v_tensor(inputs[START_IN]);
+	else
+		attrs[START] = *start;
 	return attention_launch(call, attrs, inputs);
 }
 

@@ -23,7 +23,7 @@
 #define ATTRS(X)                                                                                   \
 	X(CAUSAL, "is_causal")                                                                     \
 	X(PAGED, "paged_attention")                                                                \
-	X(POSITIONS, "cur_pos", .unkeyed = true)                                                   \
+	X(POSITIONS, "cur_pos")                                                                    \
 	X(SCALE, "scale")                                                                          \
 	X(WINDOW, "sliding_window_size")                                                           \
 	X(MEMORY, "output_mem_config")                                                             \
@@ -33,8 +33,7 @@
 	X(SHARE, "share_cache")                                                                    \
 	X(MLA, "use_mla")                                                                          \
 	X(V_WIDTH, "head_dim_v")                                                                   \
-	X(GEOMETRY, "paged_cache_geometry", .text = TT_TEXT_FIXED,                                 \
-	  .fixed = "PagedCacheGeometryOverride(0, 0)")                                             \
+	X(GEOMETRY, "paged_cache_geometry", .text = TT_TEXT_PLACES)                                \
 	X(MODULO, "cache_position_modulo")                                                         \
 	X(SPECULATIVE, "spec_multi_pos_tiles")
 TT_ATTRS(schema, "SdpaDecodeParams", ATTRS);
@@ -133,38 +132,21 @@ static tt_status check_kinds(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-/* A field of the geometry override; 0 without one. */
-static uint32_t geometry(const struct tt_launch *launch, int field)
-{
-	const struct ttnn_value *value = &launch->attrs[GEOMETRY];
-	int64_t number;
-
-	if (value->kind != TTNN_VALUE_OBJECT || value->schema != &tt_schema_paged_geometry ||
-	    !tt_value_integer(&number, &value->items[field]) || number < 0 || number > UINT32_MAX)
-		return 0;
-	return (uint32_t)number;
-}
-
-/*
- * paged_cache_geometry: a cache that was allocated for other heads or blocks is looked at as if
- * it had these. Models with several kinds of layers share one cache so.
- */
 static bool is_overridden(const struct tt_launch *launch)
 {
-	return geometry(launch, TT_PAGED_BLOCK) || geometry(launch, TT_PAGED_KV_HEADS);
+	return tt_cache_is_overridden(&launch->attrs[GEOMETRY]);
+}
+
+static uint32_t geometry(const struct tt_launch *launch, int field)
+{
+	return tt_cache_geometry(&launch->attrs[GEOMETRY], field);
 }
 
 /* Heads, rows and width of a block as the call sees it. */
 static void view_of(uint32_t view[3], const struct tt_launch *launch, int which)
 {
-	const struct ttnn_tensor_spec *cache = &launch->inputs[which]->spec;
-
-	memcpy(view, &cache->padded.dim[1], 3 * sizeof(*view));
-	if (!is_overridden(launch))
-		return;
-	view[0] = geometry(launch, TT_PAGED_KV_HEADS);
-	view[1] = geometry(launch, TT_PAGED_BLOCK);
-	view[2] = launch->inputs[Q]->spec.padded.dim[3];
+	tt_cache_view_of(view, &launch->attrs[GEOMETRY], launch->inputs[which],
+			 launch->inputs[Q]);
 }
 
 static uint32_t key_heads(const struct tt_launch *launch)
@@ -468,23 +450,6 @@ static tt_status sdpa_decode_rows(struct tt_plan *plan, const struct tt_launch *
 /* ---- running ----------------------------------------------------------------------------------------------- */
 
 /*
- * Attends to keys and values as the call sees them: views of the same bytes under the geometry
- * that was given.
- */
-static tt_status attend_views(struct tt_launch *launch, struct tt_attention_job *job)
-{
-	uint32_t view[3];
-
-	view_of(view, launch, K);
-	TT_TRY(tt_cache_view(&job->k, launch->inputs[K], view));
-	TT_TRY(tt_scratch_keep(job->k));
-	view_of(view, launch, V);
-	TT_TRY(tt_cache_view(&job->v, launch->inputs[V], view));
-	TT_TRY(tt_scratch_keep(job->v));
-	return tt_backend_get()->attention(job);
-}
-
-/*
  * One copy of the rows that cores hold, user by user: backends want [1, users, heads, width],
  * and of the copies any will do.
  */
@@ -532,7 +497,7 @@ static tt_status sdpa_decode_kernel(struct tt_launch *launch)
 	if (!job.positions)
 		TT_TRY(tt_cache_positions(&job.position_list, launch, &attrs[POSITIONS]));
 	if (is_overridden(launch))
-		return attend_views(launch, &job);
+		return tt_cache_attend(&job, &launch->attrs[GEOMETRY]);
 	cut_of(&cut, launch);
 	if (cut.local)
 		TT_TRY(sdpa_decode_gather(&job.q, job.q, &cut));
@@ -655,9 +620,7 @@ static tt_status sdpa_decode_attend(struct tt_call *call, struct tt_tensor *page
 	attrs[V_WIDTH] = ttnn_v_none();
 	if (latent)
 		TT_TRY(width_of(&attrs[V_WIDTH], call, inputs[V]));
-	attrs[GEOMETRY] = *tt_call_arg(call, "paged_cache_geometry");
-	if (!tt_value_given(&attrs[GEOMETRY]))
-		attrs[GEOMETRY] = ttnn_v_int(0);
+	attrs[GEOMETRY] = tt_cache_geometry_arg(call);
 	attrs[MODULO] = *tt_call_arg(call, "cache_position_modulo");
 	attrs[SPECULATIVE] = ttnn_v_int(tt_call_int(call, "spec_multi_pos_tiles", 0));
 	return TT_LAUNCH_RETURN(call, &program, .attrs = attrs, .inputs = inputs,

@@ -14,6 +14,7 @@
 #include "backend/backend.h"
 #include "ops/compute.h"
 #include "ops/movement/movement.h"
+#include "ops/objects.h"
 
 tt_status tt_cache_infer(struct tt_launch *launch)
 {
@@ -65,6 +66,57 @@ tt_status tt_cache_view(struct tt_tensor **out, struct tt_tensor *cache, const u
 	memcpy(&args.shape.dim[1], view, 3 * sizeof(*view));
 	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
 	return tt_tensor_share(out, cache, &spec);
+}
+
+struct ttnn_value tt_cache_geometry_arg(const struct tt_call *call)
+{
+	static const struct ttnn_value zeros[TT_PAGED_FIELDS] = {{.kind = TTNN_VALUE_INT},
+								 {.kind = TTNN_VALUE_INT}};
+	const struct ttnn_value *given = tt_call_arg(call, "paged_cache_geometry");
+
+	return tt_value_given(given) ? *given : tt_value_object(&tt_schema_paged_geometry, zeros);
+}
+
+uint32_t tt_cache_geometry(const struct ttnn_value *geometry, int field)
+{
+	int64_t number;
+
+	if (geometry->kind != TTNN_VALUE_OBJECT || geometry->schema != &tt_schema_paged_geometry ||
+	    !tt_value_integer(&number, &geometry->items[field]) || number < 0 ||
+	    number > UINT32_MAX)
+		return 0;
+	return (uint32_t)number;
+}
+
+bool tt_cache_is_overridden(const struct ttnn_value *geometry)
+{
+	return tt_cache_geometry(geometry, TT_PAGED_BLOCK) ||
+	       tt_cache_geometry(geometry, TT_PAGED_KV_HEADS);
+}
+
+void tt_cache_view_of(uint32_t view[3], const struct ttnn_value *geometry,
+		      const struct tt_tensor *cache, const struct tt_tensor *q)
+{
+	memcpy(view, &cache->spec.padded.dim[1], 3 * sizeof(*view));
+	if (!tt_cache_is_overridden(geometry))
+		return;
+	view[0] = tt_cache_geometry(geometry, TT_PAGED_KV_HEADS);
+	view[1] = tt_cache_geometry(geometry, TT_PAGED_BLOCK);
+	view[2] = q->spec.padded.dim[3];
+}
+
+tt_status tt_cache_attend(struct tt_attention_job *job, const struct ttnn_value *geometry)
+{
+	struct tt_tensor *v = job->v;
+	uint32_t view[3];
+
+	tt_cache_view_of(view, geometry, job->k, job->q);
+	TT_TRY(tt_cache_view(&job->k, job->k, view));
+	TT_TRY(tt_scratch_keep(job->k));
+	tt_cache_view_of(view, geometry, v, job->q);
+	TT_TRY(tt_cache_view(&job->v, v, view));
+	TT_TRY(tt_scratch_keep(job->v));
+	return tt_backend_get()->attention(job);
 }
 
 /* A view must be as large as the cache's blocks, in whole tiles. */

@@ -2,6 +2,7 @@
 #ifndef TT_OPS_ATTENTION_KV_CACHE_H
 #define TT_OPS_ATTENTION_KV_CACHE_H
 
+#include "backend/backend.h"
 #include "golden/golden_attention.h"
 #include "ops/op.h"
 
@@ -16,6 +17,25 @@ tt_status tt_cache_infer(struct tt_launch *launch);
  * a new reference over the same memory.
  */
 tt_status tt_cache_view(struct tt_tensor **out, struct tt_tensor *cache, const uint32_t view[3]);
+
+/* The argument paged_cache_geometry of a call; an object of zeros if there is none. */
+struct ttnn_value tt_cache_geometry_arg(const struct tt_call *call);
+
+/*
+ * paged_cache_geometry: a cache that was allocated for other heads or blocks is looked at as if it had these;
+ * models with several kinds of layers share one cache so. A field of it (enum tt_paged_field), 0 without one.
+ */
+uint32_t tt_cache_geometry(const struct ttnn_value *geometry, int field);
+
+/* Whether any of its fields is given. */
+bool tt_cache_is_overridden(const struct ttnn_value *geometry);
+
+/* Heads, rows and width of a block as queries of this shape see it. */
+void tt_cache_view_of(uint32_t view[3], const struct ttnn_value *geometry,
+		      const struct tt_tensor *cache, const struct tt_tensor *q);
+
+/* Attends to keys and values as the call sees them: views of the same bytes. */
+tt_status tt_cache_attend(struct tt_attention_job *job, const struct ttnn_value *geometry);
 
 /* Refuses a view whose blocks have another number of elements, in the words of the operation. */
 tt_status tt_cache_check_view(const char *operation, const char *what,

@@ -10,7 +10,6 @@
 #include "ops/eltwise/pow_int.h"
 #include "ops/recipe.h"
 #include "ops/usual.h"
-#include "tensor/text.h"
 
 /* ---- what they share -------------------------------------------------------------------------------- */
 
@@ -416,23 +415,6 @@ static tt_status gathered(struct tt_tensor **tensor, struct tt_call *call)
 			     tensor);
 }
 
-static tt_status refuse_scalars(const struct ttnn_shape *a, const struct ttnn_shape *b)
-{
-	struct tt_str texts[2] = {{0}, {0}};
-	tt_status status;
-
-	tt_text_shape(&texts[0], a, TTNN_DIALECT_TT_METAL);
-	tt_text_shape(&texts[1], b, TTNN_DIALECT_TT_METAL);
-	status = tt_fail_cond(
-		TTNN_INVALID,
-		"input_a.logical_shape().rank() >= 1 && input_b.logical_shape().rank() >= 1",
-		"ttnn.outer: inputs must be at least 1D, but got shapes %s and %s",
-		tt_str_text(&texts[0]), tt_str_text(&texts[1]));
-	tt_str_deinit(&texts[0]);
-	tt_str_deinit(&texts[1]);
-	return status;
-}
-
 /* Whole numbers and float32 are multiplied by broadcasting, others by matmul. */
 static tt_status expand_outer(struct tt_call *call)
 {
@@ -454,7 +436,11 @@ static tt_status expand_outer(struct tt_call *call)
 		   "DataType::%s",
 		   tt_dtype_text(dtype), tt_dtype_text(b->spec.dtype));
 	if (!a->spec.shape.rank || !b->spec.shape.rank)
-		return refuse_scalars(&a->spec.shape, &b->spec.shape);
+		return tt_fail_shapes(
+			TTNN_INVALID,
+			"input_a.logical_shape().rank() >= 1 && input_b.logical_shape().rank() >= 1",
+			"ttnn.outer: inputs must be at least 1D, but got shapes %s and %s",
+			&a->spec.shape, &b->spec.shape);
 	TT_TRY(gathered(&a, call));
 	TT_TRY(gathered(&b, call));
 	names[0].value = ttnn_v_tensor(a);
