@@ -13,7 +13,7 @@ static tt_status check(const struct tt_buffer *buffer, uint32_t chip)
 			       chip, buffer->memory->chips);
 	if (buffer->mode == TT_BUFFER_SHADOW || buffer->mode == TT_BUFFER_BLIND)
 		return tt_fail(TTNN_STATE, "the buffer of a dry run has no data");
-	if (!tt_buffer_is_allocated(buffer))
+	if (!tt_buffer_is_readable(buffer))
 		return tt_fail(TTNN_STATE, "the buffer was deallocated: its data is gone");
 	return TTNN_OK;
 }
@@ -62,7 +62,7 @@ static tt_status ensure_slots(struct tt_buffer *buffer)
 	if (!slots)
 		return tt_fail_nomem();
 	tt_lock_take(&buffer->memory->lock);
-	if (!buffer->data && tt_buffer_is_allocated(buffer)) {
+	if (!buffer->data && tt_buffer_is_readable(buffer)) {
 		buffer->data = slots;
 		slots = NULL;
 	}
@@ -183,7 +183,7 @@ static struct tt_storage_place place(const struct tt_storage *storage)
 		out.rows = device->rows;
 		out.cols = device->cols;
 	}
-	if (!tt_buffer_is_allocated(buffer))
+	if (!tt_buffer_is_readable(buffer))
 		return out;
 	out.buffer_id = buffer->id;
 	out.address = buffer->address;
@@ -191,8 +191,13 @@ static struct tt_storage_place place(const struct tt_storage *storage)
 	return out;
 }
 
+static void viewed(struct tt_storage *storage, bool begins)
+{
+	tt_buffer_viewed(((struct device_storage *)storage)->buffer, begins);
+}
+
 static const struct tt_storage_ops device_ops = {
-	.name = "device", .destroy = destroy, .place = place};
+	.name = "device", .destroy = destroy, .place = place, .viewed = viewed};
 
 tt_status tt_buffer_storage_new(struct tt_storage **out, struct tt_buffer *buffer, uint32_t chip)
 {

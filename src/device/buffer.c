@@ -309,7 +309,8 @@ void tt_buffer_deallocate(struct tt_buffer *buffer)
 	tt_lock_give(&memory->lock);
 	if (!was)
 		return;
-	tt_buffer_drop_data(buffer);
+	if (!atomic_load(&buffer->views))
+		tt_buffer_drop_data(buffer);
 	/* Told first: who gets the address next must not be heard of before. */
 	emit(buffer, TT_EVENT_BUFFER_FREE);
 	/* As upstream's dry runs do: they only tell that real memory is freed. */
@@ -321,6 +322,22 @@ bool tt_buffer_is_allocated(const struct tt_buffer *buffer)
 {
 	return atomic_load_explicit(&buffer->allocated, memory_order_acquire) &&
 	       !atomic_load_explicit(&buffer->memory->closed, memory_order_acquire);
+}
+
+bool tt_buffer_is_readable(const struct tt_buffer *buffer)
+{
+	return tt_buffer_is_allocated(buffer) ||
+	       (atomic_load(&buffer->views) &&
+		!atomic_load_explicit(&buffer->memory->closed, memory_order_acquire));
+}
+
+void tt_buffer_viewed(struct tt_buffer *buffer, bool begins)
+{
+	if (begins)
+		atomic_fetch_add(&buffer->views, 1);
+	else if (atomic_fetch_sub(&buffer->views, 1) == 1 &&
+		 !atomic_load_explicit(&buffer->allocated, memory_order_acquire))
+		tt_buffer_drop_data(buffer);
 }
 
 struct tt_buffer *tt_buffer_ref(struct tt_buffer *buffer)

@@ -76,6 +76,7 @@ struct tt_buffer {
 
 	struct tt_allocator *allocator;  /* NULL: the address is not an allocator's */
 	atomic_bool allocated;           /* written with the memory's lock held */
+	atomic_uint_least32_t views;     /* of tensors, not given up: they keep the data */
 	struct tt_buffer *older, *newer; /* among the live buffers; likewise */
 	struct tt_buffer_slot *data;     /* by chip; NULL until asked for; likewise */
 };
@@ -107,6 +108,15 @@ bool tt_buffer_is_for_events(const struct tt_buffer *buffer);
 
 /* False after deallocation, and for every buffer of a closed device, dry and empty ones too. */
 bool tt_buffer_is_allocated(const struct tt_buffer *buffer);
+
+/*
+ * Whether its data is there: until views of it are given up, too. What was deallocated may belong to someone
+ * else by then; on a chip it is there until that one writes, and programs rely on it.
+ */
+bool tt_buffer_is_readable(const struct tt_buffer *buffer);
+
+/* A view of a tensor begins or ends. */
+void tt_buffer_viewed(struct tt_buffer *buffer, bool begins);
 
 /* ---- pages --------------------------------------------------------------------------------- */
 

@@ -215,7 +215,12 @@ struct tt_buffer *tt_tensor_buffer(const struct tt_tensor *tensor)
 {
 	struct tt_buffer *buffer = tt_buffer_of(NULL, tensor->storage);
 
-	return buffer && tt_buffer_is_allocated(buffer) ? buffer : NULL;
+	if (!buffer)
+		return NULL;
+	if (tensor->state) /* what it is a view of may be gone */
+		return !atomic_load(&tensor->state->gone) && tt_buffer_is_readable(buffer) ? buffer
+											   : NULL;
+	return tt_buffer_is_allocated(buffer) ? buffer : NULL;
 }
 
 /* Whether nobody but this tensor, which has the layout alone, refers to its shards or the buffer. */
@@ -263,8 +268,17 @@ bool ttnn_tensor_deallocate(ttnn_tensor *tensor, bool force)
 	if (!buffer || !(force || tt_tensor_owns_alone(tensor)) ||
 	    (rerunning && buffer->mode == TT_BUFFER_REAL))
 		return false;
-	tt_buffer_deallocate(buffer);
+	tt_tensor_give_up(tensor);
 	return true;
+}
+
+void tt_tensor_give_up(struct tt_tensor *tensor)
+{
+	struct tt_buffer *buffer = tt_buffer_of(NULL, tensor->storage);
+
+	tt_tensor_give_up_view(tensor);
+	if (buffer)
+		tt_buffer_deallocate(buffer);
 }
 
 bool ttnn_tensor_is_allocated(const ttnn_tensor *tensor)

@@ -61,6 +61,9 @@ struct tt_buffer *tt_tensor_buffer(const struct tt_tensor *tensor);
 /* Whether a tensor is the only one in its buffer: none is a view of it, or shares it otherwise. */
 bool tt_tensor_is_sole(const struct tt_tensor *tensor);
 
+/* Gives up the tensor and its memory, whoever shares it; nothing on the host. */
+void tt_tensor_give_up(struct tt_tensor *tensor);
+
 /* Whether giving up this reference frees the buffer. */
 bool tt_tensor_owns_alone(const struct tt_tensor *tensor);
 

@@ -303,7 +303,7 @@ void tt_call_deallocate(struct tt_call *call, struct tt_tensor *tensor)
 
 	tt_host_begin(call, "Tensor::deallocate", NULL, 0);
 	if (buffer && !(tt_rerunning() && buffer->mode == TT_BUFFER_REAL))
-		tt_buffer_deallocate(buffer);
+		tt_tensor_give_up(tensor);
 	tt_host_end(call, NULL, TTNN_OK);
 }
 

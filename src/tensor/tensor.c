@@ -248,6 +248,7 @@ tt_status tt_tensor_wrap(ttnn_tensor **out, const struct ttnn_tensor_spec *spec,
 	}
 	atomic_init(&tensor->refs, 1);
 	tensor->view = false;
+	tensor->state = NULL;
 	tensor->spread = TT_SPREAD_LINE;
 	tensor->id = hidden ? TT_TENSOR_NO_ID : tt_tensor_next_id();
 	tensor->spec = *spec;
@@ -255,6 +256,35 @@ tt_status tt_tensor_wrap(ttnn_tensor **out, const struct ttnn_tensor_spec *spec,
 	tensor->layout = layout;
 	*out = tensor;
 	return TTNN_OK;
+}
+
+/* Of a new view, or that which another owner of the same view has. */
+static tt_status share_state(ttnn_tensor *out, const ttnn_tensor *tensor, bool is_new)
+{
+	struct tt_storage *storage = tensor->storage;
+
+	if (!is_new && tensor->state) {
+		atomic_fetch_add_explicit(&tensor->state->refs, 1, memory_order_relaxed);
+		out->state = tensor->state;
+	}
+	if (!is_new || !storage->ops->viewed)
+		return TTNN_OK;
+	out->state = tt_alloc(sizeof(*out->state));
+	if (!out->state)
+		return tt_fail_nomem();
+	atomic_init(&out->state->refs, 1);
+	atomic_init(&out->state->gone, tensor->state && atomic_load(&tensor->state->gone));
+	if (!atomic_load(&out->state->gone))
+		storage->ops->viewed(storage, true);
+	return TTNN_OK;
+}
+
+bool tt_tensor_give_up_view(ttnn_tensor *tensor)
+{
+	if (!tensor->state || atomic_exchange(&tensor->state->gone, true))
+		return false;
+	tensor->storage->ops->viewed(tensor->storage, false);
+	return true;
 }
 
 tt_status tt_tensor_share(ttnn_tensor **out, ttnn_tensor *tensor,
@@ -266,7 +296,10 @@ tt_status tt_tensor_share(ttnn_tensor **out, ttnn_tensor *tensor,
 			      tensor->layout));
 	(*out)->view = spec || tensor->view;
 	(*out)->spread = tensor->spread;
-	return TTNN_OK;
+	if (share_state(*out, tensor, spec != NULL) == TTNN_OK)
+		return TTNN_OK;
+	ttnn_tensor_unref(*out);
+	return TTNN_NOMEM;
 }
 
 tt_status tt_tensor_alloc(ttnn_tensor **out, const struct ttnn_tensor_spec *spec)
@@ -312,6 +345,10 @@ void ttnn_tensor_unref(ttnn_tensor *tensor)
 {
 	if (!tensor || !drop(&tensor->refs))
 		return;
+	if (tensor->state && drop(&tensor->state->refs)) {
+		tt_tensor_give_up_view(tensor);
+		tt_free(tensor->state);
+	}
 	tt_storage_unref(tensor->storage);
 	tt_mesh_layout_unref(tensor->layout);
 	tt_free(tensor);

@@ -37,6 +37,11 @@ struct tt_storage_ops {
 	/* (optional) Where it lies; storage without it is on the host. */
 	struct tt_storage_place (*place)(const struct tt_storage *storage);
 	bool hollow; /* of a dry run: on the host, without values; conversions give another one */
+	/*
+	 * (optional) A view of it begins or ends. Storage that has this can be given up before its
+	 * last owner lets go, and views outlive that: their bytes stay until they are given up, too.
+	 */
+	void (*viewed)(struct tt_storage *storage, bool begins);
 };
 
 struct tt_storage {
@@ -106,9 +111,16 @@ bool tt_mesh_layout_is_plain(const struct tt_mesh_layout *layout);
 
 /* ---- tensors ------------------------------------------------------------------------------- */
 
+/* What the owners of a view share: whether it was given up. The tensor it is a view of may be, before. */
+struct tt_view_state {
+	atomic_uint_least32_t refs;
+	atomic_bool gone;
+};
+
 struct tt_tensor {
 	atomic_uint_least32_t refs;
 	bool view;       /* shares the storage of a tensor of another shape */
+	struct tt_view_state *state; /* of a view of storage that counts them; else NULL */
 	uint64_t id;     /* counts tensors in the process, from 0 */
 	uint64_t spread; /* over the devices of a mesh: tensor/spread.h */
 	struct ttnn_tensor_spec spec;
@@ -127,6 +139,9 @@ tt_status tt_tensor_wrap(ttnn_tensor **out, const struct ttnn_tensor_spec *spec,
 /* Another tensor over the same storage, spread the same way; NULL: with the same spec. */
 tt_status tt_tensor_share(ttnn_tensor **out, ttnn_tensor *tensor,
 			  const struct ttnn_tensor_spec *spec);
+
+/* A view, if it is one, is given up; true when it was not before. */
+bool tt_tensor_give_up_view(ttnn_tensor *tensor);
 
 /* As ttnn_tensor_new(), but the content is not cleared: for makers who fill it. */
 tt_status tt_tensor_alloc(ttnn_tensor **out, const struct ttnn_tensor_spec *spec);

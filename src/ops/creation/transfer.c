@@ -450,7 +450,7 @@ static tt_status expand_deallocate(struct tt_call *call)
 	if (!tt_tensor_device(tensor))
 		return TTNN_OK;
 	tt_host_begin(call, "Tensor::deallocate", NULL, 0);
-	ttnn_tensor_deallocate(tensor, tt_call_bool(call, "force", true));
+	ttnn_tensor_deallocate(tensor, tt_call_bool(call, "force", false));
 	tt_host_end(call, NULL, TTNN_OK);
 	return TTNN_OK;
 }
@@ -600,8 +600,9 @@ static const struct tt_op ops[] = {
 	   "tensor: Tensor, blocking: bool = True, cq_id: int? = None"),
 	OP("Tensor.to", expand_method_to, tt_golden_transfer, "The method form of to_device.",
 	   "tensor: Tensor, device: Device, memory_config: MemoryConfig? = None, cq_id: int? = None"),
-	NONE("Tensor.deallocate", expand_deallocate, "The method form of deallocate.",
-	     "tensor: Tensor, force: bool = True"),
+	NONE("Tensor.deallocate", expand_deallocate,
+	     "The method form of deallocate; memory that others share stays.",
+	     "tensor: Tensor, force: bool = False"),
 	OP("allocate_tensor_on_device", expand_empty_on_device, NULL,
 	   "A device tensor like another one, its values not set.", "like: Tensor, device: Device"),
 	NONE("copy_host_to_device_tensor", expand_copy_to_device,

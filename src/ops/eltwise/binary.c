@@ -588,10 +588,14 @@ static tt_status check_operand(const struct tt_tensor *tensor, bool first)
 	return TTNN_OK;
 }
 
-static tt_status check_allocated(const struct tt_tensor *tensor, bool first)
+/* With a number for the other operand the text does not say which. */
+static tt_status check_allocated(const struct tt_tensor *tensor, bool first, bool both)
 {
 	if (!tensor || tt_tensor_buffer(tensor))
 		return TTNN_OK;
+	if (!both)
+		return tt_fail_cond(TTNN_INVALID, "input_tensor_a.is_allocated()",
+				    "Input Tensor is not allocated");
 	return tt_fail_cond(TTNN_INVALID,
 			    first ? "input_tensor_a.is_allocated()"
 				  : "input_tensor_b.is_allocated()",
@@ -710,8 +714,8 @@ tt_status tt_binary_launch(struct tt_tensor **out, struct tt_call *call,
 
 	TT_TRY(check_operand(args->a, true));
 	TT_TRY(check_operand(args->b, false));
-	TT_TRY(check_allocated(args->a, true));
-	TT_TRY(check_allocated(args->b, false));
+	TT_TRY(check_allocated(args->a, true, args->b != NULL));
+	TT_TRY(check_allocated(args->b, false, true));
 	TT_TRY(sub_device_cores(&grid, args));
 	if (args->b)
 		TT_TRY(subtile_of(&subtile, &args->a->spec.shape, &args->b->spec.shape));

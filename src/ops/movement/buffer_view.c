@@ -82,6 +82,8 @@ static tt_status make_view(struct tt_tensor **out, struct tt_tensor *in,
 		.shape = *shape, .dtype = old->dtype, .layout = old->layout, .tile = old->tile};
 	struct ttnn_tensor_spec spec;
 
+	if (!ttnn_tensor_is_allocated(in))
+		return tt_fail_cond(TTNN_INVALID, "tt::exception", "Tensor is not allocated");
 	TT_TRY(view_memory(&args.memory, old, shape, padded));
 	tt_memory_config_strip(&args.memory);
 	TT_TRY(tt_tensor_spec_padded(&spec, &args, padded));

@@ -114,22 +114,52 @@ static void shrink(struct ttnn_nd_shard_spec *nd, const struct ttnn_tensor_spec 
 		dim[rank - 2] = in_tiles(tt_div_up(dim[rank - 2], height), plain->tile.height);
 }
 
+/* Whose cores, and which way around, if the config that was asked for says no more than its layout. */
+static tt_status complete(struct ttnn_memory_config *asked, const struct ttnn_memory_config *in)
+{
+	if (!tt_memory_config_is_sharded(asked) || asked->has_shard || asked->has_nd_shard)
+		return TTNN_OK;
+	if (asked->layout == TTNN_ND_SHARDED) {
+		TT_REQUIRE(in->has_nd_shard,
+			   "nd_shard_spec.has_value() || input_nd_shard_spec.has_value()",
+			   "ND_SHARDED memory layout requires nd_shard_spec to be set on the output "
+			   "memory config or the input tensor");
+		asked->has_nd_shard = asked->created_with_nd_shard = true;
+		asked->nd_shard = in->nd_shard;
+		return TTNN_OK;
+	}
+	if (!in->has_nd_shard && !in->has_shard)
+		return tt_fail_cond(TTNN_INVALID, "tt::exception",
+				    "Sharded memory layout TensorMemoryLayout::%s requires either "
+				    "nd_shard_spec or shard_spec to be set on the output memory config "
+				    "or the input tensor",
+				    tt_enum_name(&tt_enum_memory_layout, (int64_t)asked->layout));
+	asked->has_shard = true;
+	asked->shard.grid = in->has_nd_shard ? in->nd_shard.grid : in->shard.grid;
+	asked->shard.orientation =
+		in->has_nd_shard ? in->nd_shard.orientation : in->shard.orientation;
+	return TTNN_OK;
+}
+
 /* Shards of the result are ND shards: extents shrink with the tensor. */
 tt_status tt_reduced_spec(struct ttnn_tensor_spec *out, struct ttnn_spec_args *args,
 			  const struct ttnn_memory_config *asked, const struct ttnn_tensor_spec *in)
 {
-	struct ttnn_nd_shard_spec nd = asked->nd_shard;
+	struct ttnn_memory_config memory = *asked;
+	struct ttnn_nd_shard_spec nd;
 	struct ttnn_tensor_spec plain;
 
 	TT_TRY(ttnn_tensor_spec_make(&plain, args));
-	args->memory = *asked;
-	if (asked->created_with_nd_shard && asked->has_nd_shard)
+	TT_TRY(complete(&memory, &in->memory));
+	args->memory = memory;
+	nd = memory.nd_shard;
+	if (memory.created_with_nd_shard && memory.has_nd_shard)
 		shrink(&nd, in, &plain);
-	else if (tt_memory_config_is_sharded(asked) && asked->has_shard)
-		TT_TRY(spread(&nd, asked, &plain));
+	else if (tt_memory_config_is_sharded(&memory) && memory.has_shard)
+		TT_TRY(spread(&nd, &memory, &plain));
 	else
 		return ttnn_tensor_spec_make(out, args);
-	TT_TRY(ttnn_memory_config_nd(&args->memory, asked->buffer, &nd));
+	TT_TRY(ttnn_memory_config_nd(&args->memory, memory.buffer, &nd));
 	return ttnn_tensor_spec_make(out, args);
 }
 
