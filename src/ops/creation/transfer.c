@@ -442,15 +442,17 @@ static tt_status expand_copy_partial(struct tt_call *call)
 	return status;
 }
 
-/* Nothing for tensors on the host. */
+/* Nothing for tensors on the host, and for what others share without force. */
 static tt_status expand_deallocate(struct tt_call *call)
 {
 	struct tt_tensor *tensor = tt_call_tensor(call, "tensor");
 
-	if (!tt_tensor_device(tensor))
+	bool force = tt_call_bool(call, "force", false);
+
+	if (!tt_tensor_device(tensor) || !(force || tt_tensor_owns_alone(tensor)))
 		return TTNN_OK;
 	tt_host_begin(call, "Tensor::deallocate", NULL, 0);
-	ttnn_tensor_deallocate(tensor, tt_call_bool(call, "force", false));
+	ttnn_tensor_deallocate(tensor, force);
 	tt_host_end(call, NULL, TTNN_OK);
 	return TTNN_OK;
 }

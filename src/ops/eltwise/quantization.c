@@ -335,9 +335,14 @@ static tt_status dequantize(struct tt_tensor **out, struct tt_call *call, struct
 	};
 	bool narrow = change->input->spec.dtype == TTNN_UINT8;
 
-	return cook(out, call,
+	TT_TRY(cook(out, call,
 		    texts[narrow][by.factor && by.factor->spec.dtype != TTNN_FLOAT32], names,
-		    TT_COUNT(names));
+		    TT_COUNT(names)));
+	if (change->has_axis) { /* what lay() made goes before requantize() goes on */
+		tt_call_drop(call, by.zero);
+		tt_call_drop(call, by.factor);
+	}
+	return TTNN_OK;
 }
 
 /* ---- operations ------------------------------------------------------------------------------------- */
