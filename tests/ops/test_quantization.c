@@ -22,6 +22,44 @@ static struct ttnn_value part(ttnn_tensor **made, int form, uint32_t channels, b
 	return ttnn_v_tensor(*made);
 }
 
+/* Bytes without a sign, and channels on one side alone: (in, out) forms of requantize. */
+static void byte_case(const char *name, size_t n, uint64_t *state)
+{
+	bool whole = strcmp(name, "ttnn.quantize") != 0, twice = name[5] == 'r';
+	struct ttnn_spec_args spec = {.shape = {2, {32, 64}},
+				      .layout = TTNN_TILE,
+				      .dtype = !whole ? TTNN_FLOAT32 : n % 2 ? TTNN_UINT8 : TTNN_INT32};
+	int forms[2] = {(int)(n % 3), (int)(n / 3 % 3)};
+	bool channels = forms[0] == 2 || (twice && forms[1] == 2);
+	ttnn_tensor *made[5] = {golden_make(&spec, state, whole ? 0 : -90, 90)};
+	struct ttnn_arg args[7] = {{NULL, ttnn_v_tensor(made[0])}};
+	size_t count = 1;
+
+	for (int i = 0; i < (twice ? 4 : 2); i++, count++)
+		args[count].value = part(&made[count], forms[i / 2], 64, i % 2, state);
+	if (channels)
+		args[count++] = (struct ttnn_arg){"axis", ttnn_v_int(-1)};
+	else if (strcmp(name, "ttnn.dequantize") != 0 && n % 4 == 0)
+		args[count++] = (struct ttnn_arg){"dtype", ttnn_v_dtype(TTNN_UINT8)};
+	/* a tensor as zero point is converted without an end, which bytes have */
+	if (forms[twice] != 1 || n % 4 || channels)
+		if (!golden_case(name, args, count, 6))
+			TEST_FAIL("%s: case %zu, forms %d %d", name, n, forms[0], forms[1]);
+	for (int i = 0; i < 5; i++)
+		ttnn_tensor_unref(made[i]);
+}
+
+TEST(bytes_and_channels_on_one_side)
+{
+	uint64_t state = 9;
+
+	for (size_t n = 0; n < 18; n++) {
+		byte_case("ttnn.quantize", n, &state);
+		byte_case("ttnn.dequantize", n, &state);
+		byte_case("ttnn.requantize", n, &state);
+	}
+}
+
 static void quantize_case(const char *name, size_t n, uint64_t *state)
 {
 	bool whole = strcmp(name, "ttnn.quantize") != 0, twice = name[5] == 'r';

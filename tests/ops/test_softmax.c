@@ -130,6 +130,49 @@ TEST(masks)
 	}
 }
 
+/* Masks of their own for every head, in shards like the input's, and one row in pieces of a tile. */
+TEST(masks_in_shards_and_pieces)
+{
+	uint64_t state = 6;
+
+	for (size_t n = 0; n < GOLDEN_CASES; n++) {
+		uint32_t heads = 1 + (uint32_t)n % 4, pieces = 1 + (uint32_t)n % 5;
+		struct ttnn_spec_args spec = {.shape = {4, {1, heads, 32, 32 * pieces}},
+					      .layout = TTNN_TILE,
+					      .dtype = n % 3 ? TTNN_BFLOAT16 : TTNN_FLOAT32};
+		struct ttnn_spec_args row = {.shape = {4, {1, 1, pieces, 32}},
+					     .layout = TTNN_ROW_MAJOR,
+					     .dtype = TTNN_BFLOAT16};
+		struct ttnn_shard_spec shard = {.height = 32, .width = 32 * pieces};
+		const struct ttnn_value grid[] = {ttnn_v_int(heads), ttnn_v_int(1)};
+		struct tt_arena arena = {0};
+		struct ttnn_arg args[5];
+		ttnn_tensor *x, *m;
+
+		CHECK_OK(tt_core_set_grid(&shard.grid, heads, 1));
+		CHECK_OK(ttnn_memory_config_sharded(&spec.memory, TTNN_HEIGHT_SHARDED, TTNN_L1,
+						    &shard));
+		x = golden_make(&spec, &state, -4, 4);
+		m = golden_make(n % 2 ? &row : &spec, &state, -9, 0);
+		args[0] = (struct ttnn_arg){NULL, ttnn_v_tensor(x)};
+		args[1] = (struct ttnn_arg){NULL, ttnn_v_real(0.5)};
+		args[2] = (struct ttnn_arg){NULL, ttnn_v_tensor(m)};
+		args[3].name = "program_config";
+		CHECK_OK(tt_object_make(&args[3].value, &arena,
+					"SoftmaxShardedMultiCoreProgramConfig",
+					(struct ttnn_arg[]){{NULL, ttnn_v_list(grid, 2)},
+							    {NULL, ttnn_v_int(1)},
+							    {NULL, ttnn_v_int(1)},
+							    {NULL, ttnn_v_int(pieces)}},
+					4));
+		args[4] = (struct ttnn_arg){"is_causal_mask", ttnn_v_bool(n % 2 == 0)};
+		golden_case("ttnn.scale_mask_softmax_in_place", args, 5, 1);
+		ttnn_tensor_unref(x);
+		ttnn_tensor_unref(m);
+		tt_arena_deinit(&arena);
+	}
+}
+
 /* The mask of all heads, of a tensor whose shards are whole rows. */
 TEST(sharded_causal_masks)
 {

@@ -1,5 +1,7 @@
 """Golden functions are given anything: what does not fit together is an error, and never the end of the process."""
 
+import math
+
 import pytest
 import ttnn
 
@@ -114,3 +116,18 @@ def test_states_without_a_value_for_each_sum(device):
 
     with pytest.raises(RuntimeError, match="a value for each sum"):
         ttnn.get_golden_function(ttnn.reduce_to_root)(state(32), state(64), state(64), ttnn.MeshCoordinate(0, 0))
+
+
+def test_gradients_as_torch_has_them(torch):
+    """Arguments without a name, rounded quotients, ends of float32, conditions, complex numbers, losses by name."""
+    g, a, b = (torch.tensor([[1.0, -2.0, 3.0]]), torch.tensor([[8.0, 9.0, -7.0]]), torch.tensor([[2.0, -4.0, 5.0]]))
+    golden = ttnn.get_golden_function
+    assert golden(ttnn.div_bw)(g, a, b, "floor")[1].tolist() == [[0, 0, 0]]
+    assert golden(ttnn.div_bw)(g, a, b, None)[0].flatten().tolist() == pytest.approx((g / b).flatten().tolist())
+    assert golden(ttnn.celu_bw)(g, -a, 2.0)[0].flatten().tolist() == pytest.approx((g * torch.where(-a > 0, 1.0, torch.exp(-a / 2))).flatten().tolist(), rel=1e-5)
+    assert golden(ttnn.cosh_bw)(g, 90 * torch.ones(1, 3))[0].tolist() == [[math.inf, -math.inf, math.inf]]
+    assert golden(ttnn.logit_bw)(g, torch.tensor([[2.0, 0.5, 0.0]]))[0].flatten().tolist() == pytest.approx([math.nan, -8, math.inf], nan_ok=True)
+    assert golden(ttnn.where_bw)(g / 4, torch.tensor([[True, False, True]]), a, b)[0].tolist() == [[0.25, 0, 0.75]]
+    assert golden(ttnn.conj)(torch.complex(a, b)).tolist() == torch.complex(a, -b).tolist()
+    assert golden(ttnn.mse_loss)(a, b, reduction="sum").item() == pytest.approx(((a - b) ** 2).sum().item())
+    assert isinstance(golden(ttnn.experimental.gelu_bw)(g, a), list)

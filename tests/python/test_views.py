@@ -57,7 +57,8 @@ def test_shared_memory_stays_without_force(device, rows):
     assert not rows.is_allocated()
 
 
-def test_views_on_a_mesh_and_of_closed_devices():
+def test_views_on_a_mesh_and_of_closed_devices(monkeypatch):
+    monkeypatch.setenv("TTNN_DEVICE", "n300")
     mesh = ttnn.open_mesh_device(ttnn.MeshShape(1, 2))
     tensor = ttnn.zeros([2, 32, 64], dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=mesh)
     view = view_of(tensor)
