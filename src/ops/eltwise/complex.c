@@ -155,13 +155,19 @@ static double quotient_im(double x, double y, double a, double b)
 
 #define LENGTH2(x, y) ((x) * (x) + (y) * (y))
 
+/* A part of a direction; that of 0 is 0. */
+static double over_length(double part, double x, double y)
+{
+	return x == 0 && y == 0 ? 0 : part / hypot(x, y);
+}
+
 /*
  * X(name, real result, imaginary result): of x + iy and a + ib, with the gradient u + iv. Names that
  * end in _2 are gradients for the second operand.
  */
 #define FUNCTIONS(X)                                                                               \
 	X(abs, hypot(x, y), 0)                                                                     \
-	X(abs_bw, u *x / hypot(x, y), u * y / hypot(x, y))                                         \
+	X(abs_bw, u *over_length(x, x, y), u *over_length(y, x, y))                                \
 	X(add_bw, u, v)                                                                            \
 	X(add_bw_2, u *alpha, v *alpha)                                                            \
 	X(sub_bw, u, v)                                                                            \
