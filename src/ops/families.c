@@ -28,6 +28,8 @@
 	X(copy)                                                                                    \
 	X(creation)                                                                                \
 	X(deformable_attention)                                                                    \
+	X(delta_recurrent)                                                                         \
+	X(delta_rule)                                                                              \
 	X(dropout)                                                                                 \
 	X(ema)                                                                                     \
 	X(embedding)                                                                               \
