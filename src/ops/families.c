@@ -28,6 +28,7 @@
 	X(copy)                                                                                    \
 	X(creation)                                                                                \
 	X(deformable_attention)                                                                    \
+	X(delta_chunk)                                                                             \
 	X(delta_recurrent)                                                                         \
 	X(delta_rule)                                                                              \
 	X(dropout)                                                                                 \

@@ -4,6 +4,7 @@
 #include "golden.h"
 #include "ops/given.h"
 #include "ops/golden_cases.h"
+#include "ops/objects.h"
 
 #define CASES 22
 #define RECURRENT "ttnn.transformer.fused_recurrent_gated_delta_rule"
@@ -97,8 +98,75 @@ TEST(chunks)
 	}
 }
 
+/* Flat queries, keys and values have their heads side by side. */
+static void add_flat(struct given *given, const uint32_t size[6])
+{
+	const uint32_t widths[] = {size[2] * size[5], size[2] * size[5], size[3] * size[5]};
+	static const char *const names[] = {"q", "k", "v"};
+	const struct ttnn_spec_args number =
+		given_spec(TTNN_BFLOAT16, size[0], size[1], size[3], 0);
+
+	for (size_t i = 0; i < TT_COUNT(names); i++) {
+		struct ttnn_spec_args in =
+			given_spec(TTNN_BFLOAT16, size[0], size[1], widths[i], 0);
+
+		given_tensor(given, names[i], &in, -1, 1);
+	}
+	given_tensor(given, "g", &number, -1, 0);
+	given_tensor(given, "beta", &number, 0, 1);
+}
+
+static void add_config(struct given *given, struct tt_arena *arena, uint32_t n)
+{
+	static const char *const names[] = {"ChunkGdnPhasedProgramConfig",
+					    "ChunkGdnFusedProgramConfig",
+					    "ChunkGdnMonoProgramConfig"};
+	struct ttnn_value config;
+
+	if (n >= TT_COUNT(names))
+		return;
+	CHECK_OK(tt_object_make(&config, arena, names[n], NULL, 0));
+	given_add(given, "program_config", config);
+}
+
+TEST(rules)
+{
+	struct given given = {.state = 4};
+	struct tt_arena arena = {0};
+
+	for (uint32_t n = 0; n < 2 * CASES; n++) {
+		uint32_t heads = 1 + n % 2, chunk = n % 5 == 4 ? 64 : 32;
+		bool flat = n % 7 == 3;
+		const uint32_t size[6] = {1 + n % 3 / 2,
+					  flat ? 64 : 20 + n * 7 % 90,
+					  heads,
+					  heads * (1 + n % 3 / 2),
+					  32 * (1 + n % 2),
+					  32 * (1 + n % 3 / 2)};
+		struct ttnn_spec_args state =
+			given_spec(n % 6 == 5 ? TTNN_BFLOAT16 : TTNN_FLOAT32, size[0], size[3],
+				   flat ? size[5] : size[4], size[5]);
+
+		if (flat)
+			add_flat(&given, size);
+		else
+			add_heads(&given, size, n % 4 == 3 ? TTNN_FLOAT32 : TTNN_BFLOAT16);
+		if (n % 3)
+			given_tensor(&given, "initial_state", &state, -1, 1);
+		given_add(&given, "chunk_size", ttnn_v_int(flat ? 32 : chunk));
+		given_add(&given, "output_final_state", ttnn_v_bool(n % 2));
+		given_add(&given, "output_head_major", ttnn_v_bool(n % 4 == 2));
+		if (n % 5 == 2)
+			given_add(&given, "scale", ttnn_v_real(0.5));
+		add_config(&given, &arena, flat ? n % 2 : n % 4);
+		given_case(&given, "ttnn.transformer.chunk_gated_delta_rule", n, 300);
+	}
+	tt_arena_deinit(&arena);
+}
+
 TEST(zz_all_rows)
 {
+	golden_check_family("delta_chunk");
 	golden_check_family("delta_recurrent");
 	golden_check_family("delta_rule");
 	golden_close();

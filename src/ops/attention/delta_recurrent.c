@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "golden/golden.h"
+#include "golden/golden_attention.h"
 #include "ops/attention/delta_rule.h"
 #include "ops/attention/heads.h"
 #include "ops/compute.h"
@@ -510,109 +510,6 @@ static tt_status recurrent_expand(struct tt_call *call)
 	return status;
 }
 
-/* ---- truth ------------------------------------------------------------------------------------------------------- */
-
-/*
- * Value by value: a column of the state for each, of which a token sees what all before it left there.
- */
-struct column {
-	const struct tt_array *q, *k, *v, *g, *beta;
-	double *state; /* of the column, as it goes on */
-	double scale;
-	uint64_t batch, head, value;
-};
-
-static double golden_token(const struct column *c, uint64_t token)
-{
-	uint64_t heads = c->q->shape.dim[2], keys = c->q->shape.dim[3];
-	uint64_t all = c->v->shape.dim[2], row = c->batch * c->q->shape.dim[1] + token;
-	uint64_t at = (row * heads + c->head / (all / heads)) * keys, number = row * all + c->head;
-	double fresh = *tt_at(c->v, number * c->v->shape.dim[3] + c->value), sum = 0;
-	double decay = exp(*tt_at(c->g, number));
-
-	for (uint64_t k = 0; k < keys; k++)
-		fresh -= decay * c->state[k] * *tt_at(c->k, at + k);
-	for (uint64_t k = 0; k < keys; k++) {
-		c->state[k] = decay * c->state[k] +
-			      *tt_at(c->beta, number) * fresh * *tt_at(c->k, at + k);
-		sum += c->scale * *tt_at(c->q, at + k) * c->state[k];
-	}
-	return sum;
-}
-
-/* Where the states go: every one, or the last; in a ring token after token. */
-static tt_status golden_states(struct tt_array **out, struct tt_golden *golden,
-			       const struct column *c)
-{
-	const uint32_t *q = c->q->shape.dim, *v = c->v->shape.dim;
-	const struct ttnn_shape each = TT_SHAPE(q[0], q[1], v[2], q[3], v[3]);
-	const struct ttnn_shape ring = TT_SHAPE(q[1] * q[0] * v[2], q[3], v[3]);
-	const struct ttnn_shape last = TT_SHAPE(q[0], v[2], q[3], v[3]);
-
-	*out = NULL;
-	if (tt_call_bool(&golden->call, "output_per_token_state", false))
-		*out = tt_golden_out(
-			golden, tt_golden_in(golden, "initial_state_block_idx") ? &ring : &each,
-			TTNN_FLOAT32);
-	else if (tt_call_bool(&golden->call, "output_final_state", false))
-		*out = tt_golden_out(golden, &last, TTNN_FLOAT32);
-	return TTNN_OK;
-}
-
-static void golden_column(struct tt_golden *golden, struct tt_array *out, struct tt_array *states,
-			  const struct column *c)
-{
-	const uint32_t *q = c->q->shape.dim, *v = c->v->shape.dim;
-	const struct tt_array *first = tt_golden_in(golden, "initial_state");
-	const struct tt_array *blocks = tt_golden_in(golden, "initial_state_block_idx");
-	bool each = tt_call_bool(&golden->call, "output_per_token_state", false);
-	uint64_t head = c->batch * v[2] + c->head, heads = (uint64_t)q[0] * v[2];
-	uint64_t from = blocks ? (uint64_t)*tt_at(blocks, head) : head;
-
-	for (uint64_t k = 0; k < q[3]; k++)
-		c->state[k] = first ? *tt_at(first, (from * q[3] + k) * v[3] + c->value) : 0;
-	for (uint64_t t = 0; t < q[1]; t++) {
-		uint64_t row = c->batch * q[1] + t, place = head;
-
-		*tt_at(out, (row * v[2] + c->head) * v[3] + c->value) = golden_token(c, t);
-		if (!states || (!each && t + 1 < q[1]))
-			continue;
-		if (each)
-			place = blocks ? t * heads + head : row * v[2] + c->head;
-		for (uint64_t k = 0; k < q[3]; k++)
-			*tt_at(states, (place * q[3] + k) * v[3] + c->value) = c->state[k];
-	}
-}
-
-static tt_status golden_recurrent(struct tt_golden *golden)
-{
-	struct column c = {.q = tt_golden_in4(golden, "q"),
-			   .k = tt_golden_in4(golden, "k"),
-			   .v = tt_golden_in4(golden, "v"),
-			   .g = tt_golden_in(golden, "g"),
-			   .beta = tt_golden_in(golden, "beta")};
-	struct tt_array *out, *states;
-
-	TT_GOLDEN_NEED(c.q && c.k && c.v && c.g && c.beta && c.q->shape.dim[2] &&
-		       c.v->shape.dim[2] >= c.q->shape.dim[2]);
-	c.scale = tt_call_real(&golden->call, "scale", 1 / sqrt(c.q->shape.dim[3]));
-	c.state = tt_arena_calloc(golden->arena, c.q->shape.dim[3] + 1, sizeof(*c.state));
-	out = tt_golden_out(golden, &c.v->shape, TTNN_FLOAT32);
-	TT_GOLDEN_NEED(out && c.state);
-	TT_TRY(golden_states(&states, golden, &c));
-	for (uint64_t i = 0; i < out->count; i++) {
-		uint64_t width = c.v->shape.dim[3], heads = c.v->shape.dim[2];
-		uint64_t tokens = c.v->shape.dim[1];
-
-		c.value = i % width;
-		c.head = i / width % heads;
-		c.batch = i / width / heads / tokens;
-		if (i / width / heads % tokens == 0)
-			golden_column(golden, out, states, &c);
-	}
-	return TTNN_OK;
-}
-
 static const struct tt_op ops[] = {
 	{.name = "ttnn.transformer.fused_recurrent_gated_delta_rule",
 	 .doc = "Gated delta nets, token after token.",
@@ -622,7 +519,7 @@ static const struct tt_op ops[] = {
 		  "use_qk_l2norm: bool = False, memory_config: MemoryConfig? = None, "
 		  "compute_kernel_config: ComputeConfig? = None"},
 	 .expand = recurrent_expand,
-	 .golden = golden_recurrent,
+	 .golden = tt_golden_delta_recurrent,
 	 .gives = "Tensor, Tensor",
 	 TT_PROGRAMS(&program)},
 };
