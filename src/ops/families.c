@@ -55,6 +55,7 @@
 	X(host_pad)                                                                                \
 	X(index_fill)                                                                              \
 	X(indexed_fill)                                                                            \
+	X(indexer_score)                                                                           \
 	X(integral_image)                                                                          \
 	X(isin)                                                                                    \
 	X(kv_cache)                                                                                \

@@ -79,6 +79,14 @@ const struct tt_schema tt_schema_delta_phased = {"ChunkGdnPhasedProgramConfig", 
 						 TT_DELTA_PHASED_FIELDS, true};
 const struct tt_schema tt_schema_delta_mono = {"ChunkGdnMonoProgramConfig", NULL, 0, true};
 
+static const struct tt_field indexer_fields[TT_INDEXER_FIELDS] = {
+	[TT_INDEXER_Q] = {.name = "q_chunk_size"},
+	[TT_INDEXER_K] = {.name = "k_chunk_size"},
+	[TT_INDEXER_HEADS] = {.name = "head_group_size"},
+};
+const struct tt_schema tt_schema_indexer = {"IndexerScoreProgramConfig", indexer_fields,
+					    TT_INDEXER_FIELDS, false};
+
 static const struct tt_field semaphore_fields[] = {
 	{.name = "cores"},
 	{.name = "value", .unkeyed = true},
@@ -136,6 +144,8 @@ static const struct kind kinds[] = {
 	{"ChunkGdnPhasedProgramConfig", &tt_schema_delta_phased,
 	 "*, use_mcast: bool = True, scan_serial: bool = False, prep_serial: bool = False"},
 	{"ChunkGdnMonoProgramConfig", &tt_schema_delta_mono, ""},
+	{"IndexerScoreProgramConfig", &tt_schema_indexer,
+	 "*, q_chunk_size: size = 32, k_chunk_size: size = 32, head_group_size: size = 1"},
 	{"GlobalSemaphore", &schema_semaphore,
 	 "cores: CoreRangeSet, value: int, buffer_type: BufferType = L1"},
 };

@@ -79,6 +79,10 @@ enum tt_delta_phased_field {
 };
 extern const struct tt_schema tt_schema_delta_fused, tt_schema_delta_phased, tt_schema_delta_mono;
 
+/* What an indexer of keys takes at once: queries, keys, heads; no heads: all. */
+enum { TT_INDEXER_Q, TT_INDEXER_K, TT_INDEXER_HEADS, TT_INDEXER_FIELDS };
+extern const struct tt_schema tt_schema_indexer;
+
 /* A field that is a CoreCoord, also when it was given as a pair; false when it is neither. */
 bool tt_object_core(struct ttnn_core *out, const struct ttnn_value *value);
 
