@@ -47,6 +47,7 @@
 	X(group_norm)                                                                              \
 	X(grouped_gate)                                                                            \
 	X(heads)                                                                                   \
+	X(heads_boltz)                                                                             \
 	X(heads_decode)                                                                            \
 	X(heads_groups)                                                                            \
 	X(heads_separate)                                                                          \
@@ -97,6 +98,7 @@
 	X(reshape_on_device)                                                                       \
 	X(roll)                                                                                    \
 	X(rotary)                                                                                  \
+	X(rows_complex)                                                                            \
 	X(rotary_indexed)                                                                          \
 	X(rotary_llama)                                                                            \
 	X(rotate)                                                                                  \

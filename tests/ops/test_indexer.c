@@ -48,7 +48,7 @@ TEST(together)
 		if (n % 3)
 			given_add(&given, "chunk_start_idx", ttnn_v_int(32 * (n % 5)));
 		if (n % 3 == 2)
-			given_add(&given, "kv_len", ttnn_v_int(128 + n % 2 * 32));
+			given_add(&given, "kv_len", ttnn_v_int(160));
 		if (ratio > 1)
 			given_add(&given, "key_compression_ratio", ttnn_v_int(ratio));
 		if (n % 2)

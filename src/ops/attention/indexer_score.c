@@ -99,7 +99,7 @@ static uint32_t rank_of(const struct tt_launch *launch, uint32_t chip)
 static tt_status check_machine(const struct tt_launch *launch)
 {
 	TT_REQUIRE(tt_is_blackhole(launch->device), "arch == tt::ARCH::BLACKHOLE",
-		   "indexer_score is only supported on Blackhole, got ARCH::WORMHOLE_B0");
+		   "indexer_score is only supported on Blackhole, got wormhole_b0");
 	TT_REQUIRE(!tt_compute_has(&launch->attrs[COMPUTE], TT_COMPUTE_FP32), "!fp32_dest_acc_en",
 		   "indexer_score requires fp32_dest_acc_en=false (bf16 DEST; the custom LLK is "
 		   "not validated for fp32 DEST)");
