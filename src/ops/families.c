@@ -50,6 +50,7 @@
 	X(heads_boltz)                                                                             \
 	X(heads_decode)                                                                            \
 	X(heads_groups)                                                                            \
+	X(heads_q_split)                                                                           \
 	X(heads_separate)                                                                          \
 	X(heads_split)                                                                             \
 	X(host)                                                                                    \

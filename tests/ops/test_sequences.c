@@ -24,6 +24,23 @@ TEST(pairs)
 	}
 }
 
+TEST(halves)
+{
+	struct given given = {.state = 5};
+
+	for (uint32_t n = 0; n < CASES; n++) {
+		uint32_t heads = 1 + n % 4, width = 32 * (2 + n % 3);
+		struct ttnn_spec_args in =
+			given_spec(dtypes[n % 3], 1 + n % 3, 1, 40 + 32 * (n % 2), heads * width);
+
+		given_tensor(&given, "input", &in, -3, 3);
+		given_add(&given, "num_heads", ttnn_v_int(heads));
+		given_add(&given, "split_head_dim",
+			  ttnn_v_int(n % 2 && width > 64 ? width - 32 : 32));
+		given_case(&given, "ttnn.experimental.nlp_create_q_heads_split", n, 1);
+	}
+}
+
 TEST(parts)
 {
 	struct given given = {.state = 2};
@@ -73,6 +90,7 @@ TEST(planes)
 TEST(zz_all_rows)
 {
 	golden_check_family("heads_boltz");
+	golden_check_family("heads_q_split");
 	golden_check_family("rows_complex");
 	golden_close();
 }
