@@ -11,6 +11,9 @@
 /* Upstream's words for a dimension that a shape has not. */
 tt_status tt_heads_need_rank(const struct ttnn_shape *shape, uint32_t index);
 
+/* Refuses what is not in tiles of floating point. `condition` is what upstream says of the layout. */
+tt_status tt_heads_check_tiles(const struct ttnn_tensor_spec *in, const char *condition);
+
 /* Heads of fused rows in blocks, by groups (heads_groups.c); the memory config is the call's. */
 struct tt_heads_groups {
 	struct tt_tensor *in;
