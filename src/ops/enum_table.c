@@ -211,11 +211,6 @@ static const struct tt_enum_row reduce_type_rows[] = {
 const struct tt_enum tt_enum_reduce_type = {"ReduceType", reduce_type_rows,
 					    TT_COUNT(reduce_type_rows)};
 
-static const struct tt_enum_row chunk_gdn_wy_inverse_rows[] = {
-	{0, "AUTO"}, {1, "HORNER"}, {2, "FORWARD_SUBSTITUTION"}};
-static const struct tt_enum chunk_gdn_wy_inverse = {"ChunkGdnWyInverse", chunk_gdn_wy_inverse_rows,
-						    TT_COUNT(chunk_gdn_wy_inverse_rows)};
-
 static const struct tt_enum_row cbindex_rows[] = {
 	{0, "c_0"},   {1, "c_1"},   {2, "c_2"},   {3, "c_3"},   {4, "c_4"},   {5, "c_5"},
 	{6, "c_6"},   {7, "c_7"},   {8, "c_8"},   {9, "c_9"},   {10, "c_10"}, {11, "c_11"},
@@ -317,7 +312,7 @@ static const struct {
 	{"operations.normalization", &tt_enum_norm_stage},
 	{"operations.normalization", &tt_enum_norm_type},
 	{"operations.reduction", &tt_enum_reduce_type},
-	{"operations.transformer", &chunk_gdn_wy_inverse},
+	{"operations.transformer", &tt_enum_wy_inverse},
 	{"operations.transformer", &tt_enum_sparse_kv_format},
 	{"operations.unary", &tt_enum_gelu_variant},
 	{"operations.unary", &tt_enum_sigmoid_mode},

@@ -28,6 +28,9 @@
 	X(copy)                                                                                    \
 	X(creation)                                                                                \
 	X(deformable_attention)                                                                    \
+	X(delta_chunk)                                                                             \
+	X(delta_recurrent)                                                                         \
+	X(delta_rule)                                                                              \
 	X(dropout)                                                                                 \
 	X(ema)                                                                                     \
 	X(embedding)                                                                               \
@@ -44,14 +47,17 @@
 	X(group_norm)                                                                              \
 	X(grouped_gate)                                                                            \
 	X(heads)                                                                                   \
+	X(heads_boltz)                                                                             \
 	X(heads_decode)                                                                            \
 	X(heads_groups)                                                                            \
+	X(heads_q_split)                                                                           \
 	X(heads_separate)                                                                          \
 	X(heads_split)                                                                             \
 	X(host)                                                                                    \
 	X(host_pad)                                                                                \
 	X(index_fill)                                                                              \
 	X(indexed_fill)                                                                            \
+	X(indexer_score)                                                                           \
 	X(integral_image)                                                                          \
 	X(isin)                                                                                    \
 	X(kv_cache)                                                                                \
@@ -93,6 +99,7 @@
 	X(reshape_on_device)                                                                       \
 	X(roll)                                                                                    \
 	X(rotary)                                                                                  \
+	X(rows_complex)                                                                            \
 	X(rotary_indexed)                                                                          \
 	X(rotary_llama)                                                                            \
 	X(rotate)                                                                                  \

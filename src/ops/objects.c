@@ -56,6 +56,37 @@ static const struct tt_field paged_fields[TT_PAGED_FIELDS] = {
 const struct tt_schema tt_schema_paged_geometry = {"PagedCacheGeometryOverride", paged_fields,
 						   TT_PAGED_FIELDS, true};
 
+static const struct tt_field delta_fused_fields[TT_DELTA_FUSED_FIELDS] = {
+	[TT_DELTA_PRODUCERS] = {.name = "num_producers"},
+	[TT_DELTA_RECEIVERS] = {.name = "num_receivers"},
+	[TT_DELTA_ROW_LOCAL] = {.name = "row_local"},
+	[TT_DELTA_DEPTH] = {.name = "handoff_depth"},
+	[TT_DELTA_UNICAST] = {.name = "unicast"},
+	[TT_DELTA_POSTED] = {.name = "posted"},
+	[TT_DELTA_POOL] = {.name = "producer_pool"},
+	[TT_DELTA_SHARE] = {.name = "pool_extra_share"},
+	[TT_DELTA_CHECKS] = {.name = "handoff_checks"},
+	[TT_DELTA_FAULT] = {.name = "handoff_fault"},
+};
+const struct tt_schema tt_schema_delta_fused = {"ChunkGdnFusedProgramConfig", delta_fused_fields,
+						TT_DELTA_FUSED_FIELDS, true};
+static const struct tt_field delta_phased_fields[TT_DELTA_PHASED_FIELDS] = {
+	[TT_DELTA_MCAST] = {.name = "use_mcast"},
+	[TT_DELTA_SCAN_SERIAL] = {.name = "scan_serial"},
+	[TT_DELTA_PREP_SERIAL] = {.name = "prep_serial"},
+};
+const struct tt_schema tt_schema_delta_phased = {"ChunkGdnPhasedProgramConfig", delta_phased_fields,
+						 TT_DELTA_PHASED_FIELDS, true};
+const struct tt_schema tt_schema_delta_mono = {"ChunkGdnMonoProgramConfig", NULL, 0, true};
+
+static const struct tt_field indexer_fields[TT_INDEXER_FIELDS] = {
+	[TT_INDEXER_Q] = {.name = "q_chunk_size"},
+	[TT_INDEXER_K] = {.name = "k_chunk_size"},
+	[TT_INDEXER_HEADS] = {.name = "head_group_size"},
+};
+const struct tt_schema tt_schema_indexer = {"IndexerScoreProgramConfig", indexer_fields,
+					    TT_INDEXER_FIELDS, false};
+
 static const struct tt_field semaphore_fields[] = {
 	{.name = "cores"},
 	{.name = "value", .unkeyed = true},
@@ -105,6 +136,16 @@ static const struct kind kinds[] = {
 	{"PagedCacheGeometryOverride", &tt_schema_paged_geometry,
 	 "block_size: int = 0, num_kv_heads: int = 0"},
 	{"YUVCoefficients", &tt_schema_yuv, TT_SIG_YUV},
+	{"ChunkGdnFusedProgramConfig", &tt_schema_delta_fused,
+	 "*, num_producers: int? = None, num_receivers: int? = None, row_local: bool? = None, "
+	 "handoff_depth: int? = None, unicast: bool = True, posted: bool = False, "
+	 "producer_pool: bool? = None, pool_extra_share: float? = None, "
+	 "handoff_checks: bool = False, handoff_fault: int = 0"},
+	{"ChunkGdnPhasedProgramConfig", &tt_schema_delta_phased,
+	 "*, use_mcast: bool = True, scan_serial: bool = False, prep_serial: bool = False"},
+	{"ChunkGdnMonoProgramConfig", &tt_schema_delta_mono, ""},
+	{"IndexerScoreProgramConfig", &tt_schema_indexer,
+	 "*, q_chunk_size: size = 32, k_chunk_size: size = 32, head_group_size: size = 1"},
 	{"GlobalSemaphore", &schema_semaphore,
 	 "cores: CoreRangeSet, value: int, buffer_type: BufferType = L1"},
 };

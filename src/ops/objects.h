@@ -57,6 +57,32 @@ extern const struct tt_schema tt_schema_sdpa;
 enum { TT_PAGED_BLOCK, TT_PAGED_KV_HEADS, TT_PAGED_FIELDS };
 extern const struct tt_schema tt_schema_paged_geometry;
 
+/* How chunks of gated delta nets are laid out on cores: together, in two programs, or a core for each head. */
+enum tt_delta_fused_field {
+	TT_DELTA_PRODUCERS,
+	TT_DELTA_RECEIVERS,
+	TT_DELTA_ROW_LOCAL,
+	TT_DELTA_DEPTH,
+	TT_DELTA_UNICAST,
+	TT_DELTA_POSTED,
+	TT_DELTA_POOL,
+	TT_DELTA_SHARE,
+	TT_DELTA_CHECKS,
+	TT_DELTA_FAULT,
+	TT_DELTA_FUSED_FIELDS
+};
+enum tt_delta_phased_field {
+	TT_DELTA_MCAST,
+	TT_DELTA_SCAN_SERIAL,
+	TT_DELTA_PREP_SERIAL,
+	TT_DELTA_PHASED_FIELDS
+};
+extern const struct tt_schema tt_schema_delta_fused, tt_schema_delta_phased, tt_schema_delta_mono;
+
+/* What an indexer of keys takes at once: queries, keys, heads; no heads: all. */
+enum { TT_INDEXER_Q, TT_INDEXER_K, TT_INDEXER_HEADS, TT_INDEXER_FIELDS };
+extern const struct tt_schema tt_schema_indexer;
+
 /* A field that is a CoreCoord, also when it was given as a pair; false when it is neither. */
 bool tt_object_core(struct ttnn_core *out, const struct ttnn_value *value);
 

@@ -76,3 +76,8 @@ const struct tt_enum tt_enum_yuv_format = {"YUVFormat", yuv_format_rows, TT_COUN
 
 static const struct tt_enum_row yuv_range_rows[] = {{0, "Full"}, {1, "Limited"}};
 const struct tt_enum tt_enum_yuv_range = {"YUVRange", yuv_range_rows, TT_COUNT(yuv_range_rows)};
+
+static const struct tt_enum_row wy_inverse_rows[] = {
+	{0, "AUTO"}, {1, "HORNER"}, {2, "FORWARD_SUBSTITUTION"}};
+const struct tt_enum tt_enum_wy_inverse = {"ChunkGdnWyInverse", wy_inverse_rows,
+					   TT_COUNT(wy_inverse_rows)};

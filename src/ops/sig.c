@@ -79,6 +79,8 @@ static const struct tt_arg_type types[] = {
 	 &tt_enum_padding},
 	{"SparseKVFormat", "ttnn.transformer.SparseKVFormat", KIND(TTNN_VALUE_ENUM), 0,
 	 &tt_enum_sparse_kv_format},
+	{"ChunkGdnWyInverse", "ttnn._ttnn.operations.transformer.ChunkGdnWyInverse",
+	 KIND(TTNN_VALUE_ENUM), 0, &tt_enum_wy_inverse},
 	{"YUVFormat", "ttnn._ttnn.operations.experimental.YUVFormat", KIND(TTNN_VALUE_ENUM), 0,
 	 &tt_enum_yuv_format},
 	{"YUVColorSpace", "ttnn._ttnn.operations.experimental.YUVColorSpace", KIND(TTNN_VALUE_ENUM),

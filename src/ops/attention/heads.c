@@ -17,6 +17,20 @@
  * As many cores as there are rows of tiles, `times` over: how programs that go by tile rows are
  * spread.
  */
+tt_status tt_heads_check_tiles(const struct ttnn_tensor_spec *in, const char *condition)
+{
+	TT_REQUIRE(in->dtype == TTNN_FLOAT32 || in->dtype == TTNN_BFLOAT16 ||
+			   in->dtype == TTNN_BFLOAT8_B,
+		   "input_tensor.dtype() == tt::tt_metal::DataType::FLOAT32 || "
+		   "input_tensor.dtype() == tt::tt_metal::DataType::BFLOAT16 || "
+		   "input_tensor.dtype() == tt::tt_metal::DataType::BFLOAT8_B",
+		   "Unsupported data format");
+	TT_REQUIRE(in->layout == TTNN_TILE, condition,
+		   "Input tensor layout must be TILE but got Layout::%s",
+		   tt_enum_name(&tt_enum_layout, in->layout));
+	return TTNN_OK;
+}
+
 static tt_status cores_by_rows(const ttnn_core_set **out, const struct tt_launch *launch,
 			       uint64_t times)
 {

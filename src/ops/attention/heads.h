@@ -8,6 +8,9 @@
 #include "golden/golden_attention.h"
 #include "ops/op.h"
 
+/* Refuses what is not in tiles of floating point. `condition` is what upstream says of the layout. */
+tt_status tt_heads_check_tiles(const struct ttnn_tensor_spec *in, const char *condition);
+
 /* Heads of fused rows in blocks, by groups (heads_groups.c); the memory config is the call's. */
 struct tt_heads_groups {
 	struct tt_tensor *in;

@@ -73,15 +73,7 @@ static tt_status groups_infer(struct tt_launch *launch)
 
 static tt_status check_input(const struct ttnn_tensor_spec *in)
 {
-	TT_REQUIRE(in->dtype == TTNN_FLOAT32 || in->dtype == TTNN_BFLOAT16 ||
-			   in->dtype == TTNN_BFLOAT8_B,
-		   "input_tensor.dtype() == tt::tt_metal::DataType::FLOAT32 || "
-		   "input_tensor.dtype() == tt::tt_metal::DataType::BFLOAT16 || "
-		   "input_tensor.dtype() == tt::tt_metal::DataType::BFLOAT8_B",
-		   "Unsupported data format");
-	TT_REQUIRE(in->layout == TTNN_TILE, "input_tensor.layout() == Layout::TILE",
-		   "Input tensor layout must be TILE but got Layout::%s",
-		   tt_enum_name(&tt_enum_layout, in->layout));
+	TT_TRY(tt_heads_check_tiles(in, "input_tensor.layout() == Layout::TILE"));
 	TT_REQUIRE(tt_memory_config_is_sharded(&in->memory), "input_tensor.is_sharded()",
 		   "Operands to TM must be sharded");
 	TT_REQUIRE(in->padded.dim[1] == 1, "input_shape[1] == 1", "Unsupported input shape");
