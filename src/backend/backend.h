@@ -402,7 +402,7 @@ struct tt_attention_job {
 
 /*
  * Writes rows into a cache of keys or values: row i of batch b goes to position start + i (or from
- * positions[b] on) of cache batch batch_start + b. Heads, rows and columns that only one side has
+ * positions[b] on) of cache batch batch_start + b, or batch_index[b]. Heads, rows and columns that only one side has
  * are left out, and so is a batch whose start is below 0.
  *
  *   in         [batch, heads, rows, width]; with `decode` [1, batch, heads, width]
@@ -417,7 +417,7 @@ struct tt_cache_job {
 	struct tt_tensor *pages;       /* (optional) */
 	struct tt_tensor *positions;   /* (optional) */
 	const int32_t *position_list;  /* (optional) */
-	struct tt_tensor *batch_index; /* (optional) its first element is batch_start */
+	struct tt_tensor *batch_index; /* (optional) a cache batch for each batch, or for all */
 	struct tt_tensor *valid;       /* (optional) its first element */
 	int64_t start;
 	uint32_t batch_start;

@@ -262,13 +262,17 @@ tt_status tt_golden_paged_fill(struct tt_golden *golden)
 	blocks = valid && view.rows ? ceil(*tt_at(valid, 0) / (double)view.rows) : 0;
 	if (blocks > 0 && blocks * (double)view.rows < (double)end)
 		end = (uint64_t)blocks * view.rows;
-	for (uint64_t h = 0; h < in->shape.dim[1]; h++)
+	if (batches && batches->count < in->shape.dim[0])
+		return tt_fail(TTNN_INVALID, "%s: there are fewer numbers than batches",
+			       golden->op->name);
+	for (uint64_t n = 0; n < in->shape.dim[0] * (uint64_t)in->shape.dim[1]; n++)
 		for (uint64_t row = 0; row < end; row++) {
-			const uint64_t from[4] = {0, h, row, 0};
+			uint64_t b = n / in->shape.dim[1], h = n % in->shape.dim[1];
+			const uint64_t from[4] = {b, h, row, 0};
 			uint64_t to[4] = {0, h, 0, 0};
 
 			place(to, pages, view.rows,
-			      (uint64_t)(batches ? *tt_at(batches, 0) : (double)batch),
+			      (uint64_t)(batches ? *tt_at(batches, b) : (double)batch),
 			      modulo > 0 ? row % (uint64_t)modulo : row);
 			put_paged(out, &view, to, in, from);
 		}

@@ -13,7 +13,8 @@ struct work {
 	struct tt_planes cache, in;
 	struct tt_pages pages;
 	int64_t *starts;
-	uint64_t batch_start, batches, heads, width;
+	int64_t *targets; /* batches of the cache */
+	uint64_t batches, heads, width;
 	uint64_t first, rows; /* of the input's rows: from first to before rows */
 	uint64_t valid;       /* so many rows are */
 	bool decode;
@@ -45,7 +46,7 @@ static tt_status write_strip(uint64_t *done, const struct work *work, float *roo
 	struct tt_plane_part part = {.inner = head, .rows = UINT32_MAX};
 	const float *old;
 
-	TT_TRY(tt_pages_find(&part, &work->pages, &work->cache, work->batch_start + batch, to));
+	TT_TRY(tt_pages_find(&part, &work->pages, &work->cache, (uint64_t)work->targets[batch], to));
 	skip = part.row % CHUNK;
 	if (count > CHUNK - skip)
 		count = CHUNK - skip;
@@ -104,7 +105,7 @@ static tt_status check(const struct work *work)
 		     row += part.rows) {
 			part.rows = UINT32_MAX;
 			TT_TRY(tt_pages_find(&part, &work->pages, &work->cache,
-					     work->batch_start + batch,
+					     (uint64_t)work->targets[batch],
 					     (uint64_t)work->starts[batch] + row));
 		}
 	}
@@ -148,11 +149,10 @@ static tt_status open_areas(struct work *work, const struct tt_cache_job *job,
 			      &(struct tt_starts){job->positions, job->position_list, job->start},
 			      work->batches));
 	TT_TRY(tt_pages_read(&work->pages, session, job->pages));
-	work->batch_start = job->batch_start;
-	if (job->batch_index) {
-		TT_TRY(first_of(&index, session, job->batch_index));
-		work->batch_start = (uint64_t)index;
-	}
+	TT_TRY(tt_starts_read(&work->targets, session,
+			      &(struct tt_starts){.tensor = job->batch_index}, work->batches));
+	for (uint64_t i = 0; !job->batch_index && i < work->batches; i++)
+		work->targets[i] = (int64_t)(job->batch_start + i);
 	work->pages.modulo = job->modulo;
 	work->valid = UINT64_MAX;
 	if (job->valid) {
@@ -195,6 +195,8 @@ tt_status tt_cpu_cache(const struct tt_cache_job *job)
 		status = cache_run(&work);
 	if (work.starts)
 		tt_large_free(work.starts, (size_t)work.batches * sizeof(*work.starts));
+	if (work.targets)
+		tt_large_free(work.targets, (size_t)work.batches * sizeof(*work.targets));
 	tt_scratch_deinit(&work.pages.scratch);
 	return tt_session_end(&session, status);
 }

@@ -436,7 +436,40 @@ static tt_status check_valid(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-/* In upstream's order; batch_idx may come as a tensor, which nobody can check. */
+/* A number for each batch of the input, in one page; without, there is one batch. */
+static tt_status check_batches(const struct tt_launch *launch)
+{
+	const struct tt_tensor *tensor = launch->inputs[FILL_BATCH_TENSOR];
+	uint32_t batches = launch->inputs[FILL_IN]->spec.shape.dim[0];
+	uint64_t held;
+
+	if (!tensor) {
+		TT_REQUIRE(batches == 1, "input_batch == 1",
+			   "When no batch_idx_tensor is provided, input_batch must be 1 (got %u); pass "
+			   "a batch_idx_tensor of size input_batch to fill multiple batch rows in one "
+			   "call.",
+			   batches);
+		return TTNN_OK;
+	}
+	held = tensor->spec.rows * tensor->spec.cols;
+	TT_REQUIRE(held == batches, "tensor.physical_volume() == input_batch",
+		   "Batch idx tensor must have input_tensor batch dim (%u) elements, got %llu", batches,
+		   (unsigned long long)held);
+	TT_REQUIRE(tensor->spec.dtype == TTNN_UINT32 || tensor->spec.dtype == TTNN_INT32,
+		   "tensor.dtype() == DataType::UINT32 || tensor.dtype() == DataType::INT32",
+		   "Batch idx tensor must be an integer type");
+	TT_REQUIRE(tensor->spec.layout == TTNN_ROW_MAJOR, "tensor.layout() == Layout::ROW_MAJOR",
+		   "Batch idx tensor must be in ROW_MAJOR layout");
+	TT_REQUIRE(!tt_tensor_is_sharded(tensor),
+		   "tensor.memory_config().memory_layout() == TensorMemoryLayout::INTERLEAVED",
+		   "Batch idx tensor must have INTERLEAVED memory layout");
+	TT_REQUIRE(tensor->spec.memory.buffer == TTNN_DRAM,
+		   "tensor.buffer()->buffer_type() == tt::tt_metal::BufferType::DRAM",
+		   "Batch idx tensor must be DRAM-resident");
+	return TTNN_OK;
+}
+
+/* In upstream's order; which batches a tensor names nobody can check. */
 static tt_status fill_validate(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *cache = &launch->inputs[FILL_CACHE]->spec;
@@ -460,6 +493,7 @@ static tt_status fill_validate(struct tt_launch *launch)
 		   "args.batch_idx_fallback < page_table_shape[0]",
 		   "Batch idx must be within the page_table batch size");
 	TT_TRY(check_geometry(launch));
+	TT_TRY(check_batches(launch));
 	return check_valid(launch);
 }
 
