@@ -1,8 +1,8 @@
 /*
- * moreh.c: reductions, norms and softmax of the moreh operations. They keep the last two dimensions
+ * moreh.c: reductions and norms of the moreh operations. They keep the last two dimensions
  * always, and drop others unless keepdim says to keep them.
  *
- * Models MorehSum, MorehMean, MorehNorm (the orders 0, inf and -inf), MorehAbsPow and MorehSoftmax with all
+ * Models MorehSum, MorehMean, MorehNorm (the orders 0, inf and -inf) and MorehAbsPow with all
  * their factories, as of ttnn 0.81: memory, cores and choices. Not modelled: how their kernels round on the way.
  */
 #include <math.h>
@@ -10,17 +10,10 @@
 #include "backend/backend.h"
 #include "golden/golden_reduction.h"
 #include "ops/compute.h"
+#include "ops/moreh.h"
 #include "ops/movement/movement.h"
-#include "ops/norm/norm.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/reduce_program.h"
-
-static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = true};
-
-static struct ttnn_value compute_of(struct tt_call *call)
-{
-	return tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
-}
 
 /* ---- what the programs over one dimension share --------------------------------------------------------- */
 
@@ -352,75 +345,6 @@ static const struct tt_prog prog_pow = {
 	TT_KERNEL(pow_kernel),
 };
 
-/* ---- softmax ------------------------------------------------------------------------------------------------- */
-
-#define SOFTMAX_ATTRS(X)                                                                           \
-	X(SOFTMAX_DIM, "dim")                                                                      \
-	X(SOFTMAX_OP, "op")                                                                        \
-	X(SOFTMAX_STRATEGY, "strategy", .text = TT_TEXT_FIXED,                                     \
-	  .fixed = "MorehSoftmaxOpParallelizationStrategy::NONE")                                  \
-	X(SOFTMAX_MEMORY, "memory_config")                                                         \
-	X(SOFTMAX_COMPUTE, "compute_kernel_config")
-TT_ATTRS(softmax_schema, "operation_attributes_t", SOFTMAX_ATTRS);
-
-enum softmax_op { SOFTMAX, SOFTMIN, LOGSOFTMAX };
-static const struct tt_enum_row softmax_op_rows[] = {
-	{SOFTMAX, "SOFTMAX"}, {SOFTMIN, "SOFTMIN"}, {LOGSOFTMAX, "LOGSOFTMAX"}};
-static const struct tt_enum softmax_op_enum = {"MorehSoftmaxOp", softmax_op_rows,
-					       TT_COUNT(softmax_op_rows)};
-
-/* The factories are those of softmax along any dimension (softmax_lines.c). */
-static tt_status moreh_softmax_choose(uint32_t *out, struct tt_launch *launch)
-{
-	enum ttnn_dtype dtype = launch->inputs[0]->spec.dtype;
-	bool wide = tt_compute_has(&launch->attrs[SOFTMAX_COMPUTE], TT_COMPUTE_FP32);
-	enum tt_lines lines;
-
-	TT_TRY(tt_lines_plan(&lines, launch,
-			     &(struct tt_lines_request){.dim = dim_of(launch),
-							.value = dtype,
-							.sum = wide ? TTNN_FLOAT32 : dtype,
-							.between = wide ? TTNN_FLOAT32 : dtype}));
-	*out = lines;
-	return TTNN_OK;
-}
-
-/* softmin is softmax of the negated values, logsoftmax its logarithm. */
-static tt_status moreh_softmax_kernel(struct tt_launch *launch)
-{
-	enum softmax_op op = (enum softmax_op)launch->attrs[SOFTMAX_OP].integer;
-	struct tt_softmax_job job = {.out = launch->outputs[0],
-				     .in = launch->inputs[0],
-				     .dim = dim_of(launch),
-				     .scale = op == SOFTMIN ? -1 : 1,
-				     .stable = true,
-				     .log = op == LOGSOFTMAX};
-
-	return tt_backend_get()->softmax(&job);
-}
-
-#define SOFTMAX_FACTORY(name_, memory_)                                                            \
-	TT_FACTORY_ROW("ttnn::operations::moreh::moreh_softmax::MorehSoftmaxOperation::"           \
-		       "MorehSoftmax" name_ "Factory",                                             \
-		       memory_)
-static const struct tt_factory softmax_factories[] = {
-	[TT_LINES_OUTER] = SOFTMAX_FACTORY("CLarge", tt_outer_memory),
-	[TT_LINES_H_LARGE] = SOFTMAX_FACTORY("HLarge", tt_lines_memory),
-	[TT_LINES_H_SMALL] = SOFTMAX_FACTORY("HSmall", tt_lines_memory),
-	[TT_LINES_W_LARGE] = SOFTMAX_FACTORY("WLarge", tt_lines_memory),
-	[TT_LINES_W_SMALL] = SOFTMAX_FACTORY("WSmall", tt_lines_memory),
-};
-
-static const struct tt_prog prog_softmax = {
-	.device_op = "MorehSoftmaxOperation",
-	.prim = "ttnn::prim::moreh_softmax",
-	.attrs = &softmax_schema,
-	.infer = tt_infer_tiles,
-	TT_FACTORIES(softmax_factories),
-	.choose = moreh_softmax_choose,
-	TT_KERNEL(moreh_softmax_kernel),
-};
-
 /* ---- the operations ---------------------------------------------------------------------------------------------- */
 
 /* One pass over a dimension. */
@@ -434,7 +358,7 @@ static tt_status sum_pass(struct tt_tensor **out, struct tt_call *call, struct t
 	return TT_LAUNCH(out, call, &prog_sum, TT_INPUTS(in), TT_OUTPUTS(given),
 			 TT_BIND(call, sum_schema, [SUM_DIM] = ttnn_v_int(dim),
 				 [SUM_MEMORY] = tt_value_memory_or_like(call, in),
-				 [SUM_COMPUTE] = compute_of(call)));
+				 [SUM_COMPUTE] = tt_moreh_compute(call)));
 }
 
 static tt_status mean_pass(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
@@ -444,7 +368,7 @@ static tt_status mean_pass(struct tt_tensor **out, struct tt_call *call, struct 
 	return TT_LAUNCH(out, call, &prog_mean, TT_INPUTS(in), TT_OUTPUTS(given),
 			 TT_BIND(call, mean_schema, [MEAN_DIM] = ttnn_v_int(dim),
 				 [MEAN_MEMORY] = tt_value_memory_or_like(call, in),
-				 [MEAN_COMPUTE] = compute_of(call)));
+				 [MEAN_COMPUTE] = tt_moreh_compute(call)));
 }
 
 /* One dimension; the others follow. */
@@ -457,7 +381,7 @@ static tt_status norm_pass(struct tt_tensor **out, struct tt_call *call, struct 
 				 norm_schema, [NORM_P] = ttnn_v_real(tt_call_real(call, "p", 2)),
 				 [NORM_DIM] = ttnn_v_int(dim),
 				 [NORM_MEMORY] = tt_value_memory_or_like(call, in),
-				 [NORM_COMPUTE] = compute_of(call)));
+				 [NORM_COMPUTE] = tt_moreh_compute(call)));
 }
 
 static tt_status pow_pass(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
@@ -467,7 +391,7 @@ static tt_status pow_pass(struct tt_tensor **out, struct tt_call *call, struct t
 	return TT_LAUNCH(out, call, &prog_pow, TT_INPUTS(in), TT_OUTPUTS(given),
 			 TT_BIND(call, pow_schema, [POW_P] = ttnn_v_real(p),
 				 [POW_MEMORY] = tt_value_memory_or_like(call, in),
-				 [POW_COMPUTE] = compute_of(call)));
+				 [POW_COMPUTE] = tt_moreh_compute(call)));
 }
 
 /*
@@ -545,24 +469,6 @@ static tt_status pow_expand(struct tt_call *call)
 			    &out);
 }
 
-/* STRATEGY is left to upstream (0: none). */
-static tt_status softmax_expand(struct tt_call *call)
-{
-	const enum softmax_op *op = call->entry->op->row;
-	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
-	uint32_t dim;
-
-	TT_TRY(tt_normal_dim(&dim, tt_call_int(call, "dim", -1), in->spec.shape.rank));
-	TT_TRY(tt_need_device(in));
-	return TT_LAUNCH_RETURN(call, &prog_softmax, TT_INPUTS(in),
-				TT_OUTPUTS(tt_call_tensor(call, "output_tensor")),
-				TT_BIND(call, softmax_schema, [SOFTMAX_DIM] = ttnn_v_int(dim),
-					[SOFTMAX_OP] = tt_value_enum(&softmax_op_enum, *op),
-					[SOFTMAX_STRATEGY] = ttnn_v_int(0),
-					[SOFTMAX_MEMORY] = tt_value_memory_or_like(call, in),
-					[SOFTMAX_COMPUTE] = compute_of(call)));
-}
-
 /* What cumsum calls the arguments of these two operations. */
 struct cumsum_names {
 	const char *in, *out;
@@ -589,13 +495,6 @@ static tt_status cumsum_expand(struct tt_call *call)
 #define TAIL                                                                                       \
 	"output: Tensor? = None, memory_config: MemoryConfig? = None, "                            \
 	"compute_kernel_config: ComputeConfig? = None"
-#define SOFTMAX_SIG                                                                                \
-	"input_tensor: Tensor, dim: int, *, output_tensor: Tensor? = None, op: any? = None, "      \
-	"strategy: any? = None, memory_config: MemoryConfig? = None, compute_kernel_config: "      \
-	"ComputeConfig? = None"
-
-static const enum softmax_op softmax = SOFTMAX, softmin = SOFTMIN, logsoftmax = LOGSOFTMAX;
-
 #define OP(name_, expand_, golden_, row_, sig_, doc_)                                              \
 	{                                                                                          \
 		.name = "ttnn.moreh_" name_, .doc = doc_, .sigs = {sig_}, .expand = expand_,       \
@@ -615,12 +514,6 @@ static const struct tt_op ops[] = {
 	   "The p-norm over dimensions."),
 	OP("abs_pow", pow_expand, tt_golden_moreh_abs_pow, NULL,
 	   "input: Tensor, p: float, *, " TAIL, "The size of each value to a power."),
-	OP("softmax", softmax_expand, tt_golden_softmax, &softmax, SOFTMAX_SIG,
-	   "exp(x) over its sum along a dimension."),
-	OP("softmin", softmax_expand, tt_golden_softmin, &softmin, SOFTMAX_SIG,
-	   "exp(-x) over its sum along a dimension."),
-	OP("logsoftmax", softmax_expand, tt_golden_logsoftmax, &logsoftmax, SOFTMAX_SIG,
-	   "The logarithm of softmax along a dimension."),
 	OP("cumsum", cumsum_expand, tt_golden_cumsum, &forward,
 	   "input: Tensor, dim: int, *, output: Tensor? = None, memory_config: MemoryConfig? = None",
 	   "The sum of all values up to each, along a dimension."),
