@@ -36,9 +36,11 @@ tt_status tt_moreh_check_one(const struct tt_tensor *tensor, const struct tt_mor
 	dtype = tensor->spec.dtype;
 	TT_REQUIRE(tensor->spec.layout == TTNN_TILE, "tensor.layout() == layout",
 		   "%s %s only supports TILE layout.", names->program, name);
-	TT_REQUIRE(dtype == TTNN_BFLOAT16 || (names->block_floats && dtype == TTNN_BFLOAT8_B),
-		   "dtype_supported", "%s %s only supports specific data types. %s ",
-		   names->program, name, names->block_floats ? "[BFLOAT16, BFLOAT8_B]" : "[BFLOAT16]");
+	TT_REQUIRE(dtype == TTNN_BFLOAT16 || (names->block_floats && dtype == TTNN_BFLOAT8_B) ||
+			   (names->integers && dtype == TTNN_INT32),
+		   "dtype_supported", "%s %s only supports specific data types. [BFLOAT16%s%s] ",
+		   names->program, name, names->block_floats ? ", BFLOAT8_B" : "",
+		   names->integers ? ", INT32" : "");
 	return TTNN_OK;
 }
 
@@ -81,6 +83,25 @@ tt_status tt_moreh_required(bool *out, const struct tt_call *call, size_t place)
 			       "(which is %zu)",
 			       place, count);
 	*out = list->items[place].boolean;
+	return TTNN_OK;
+}
+
+/* ---- dimensions ----------------------------------------------------------------------------------- */
+
+tt_status tt_moreh_dims(int64_t *out, size_t *count, const struct tt_call *call, uint32_t rank,
+			bool sorted)
+{
+	TT_TRY(tt_call_ints(out, count, TTNN_MAX_RANK, call, "dim"));
+	if (!*count)
+		for (; *count < rank; ++*count)
+			out[*count] = (int64_t)*count;
+	for (size_t i = 1; i < *count && sorted; i++)
+		for (size_t k = i; k > 0 && out[k] < out[k - 1]; k--) {
+			int64_t keep = out[k];
+
+			out[k] = out[k - 1];
+			out[k - 1] = keep;
+		}
 	return TTNN_OK;
 }
 

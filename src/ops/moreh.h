@@ -30,6 +30,7 @@ struct tt_moreh_names {
 	const char *program;
 	const char *tensors[TT_MOREH_TENSORS];
 	bool block_floats; /* takes bfloat8_b, too */
+	bool integers;     /* takes int32, too */
 };
 
 /* Only bfloat16 in tiles; missing inputs are fine. */
@@ -43,6 +44,15 @@ bool tt_moreh_is_row(const struct tt_tensor *tensor);
 
 /* An item of the call's list are_required_outputs; refused as upstream's vector does if there are fewer. */
 tt_status tt_moreh_required(bool *out, const struct tt_call *call, size_t place);
+
+/* ---- dimensions ----------------------------------------------------------------------------------- */
+
+/*
+ * Those of the call's argument `dim` as they were given, below zero and twice, too; all of `rank` where there are none.
+ * `sorted`: in ascending order. `out` has TTNN_MAX_RANK places.
+ */
+tt_status tt_moreh_dims(int64_t *out, size_t *count, const struct tt_call *call, uint32_t rank,
+			bool sorted);
 
 /* ---- outputs that may be left out ------------------------------------------------------------------ */
 

@@ -19,6 +19,10 @@
 	X(MEMORY, "memory_config")
 TT_ATTRS(schema, "operation_attributes_t", ATTRS);
 
+static const char wrong_way[] =
+	"((step > 0) && (end >= start)) || ((step < 0) && (end <= start))";
+static const char wrong_way_text[] = "Upper bound and larger bound inconsistent with step sign.";
+
 /* As upstream counts them: a number below zero is a very large one, none at all is 0. */
 static uint32_t count_of(const struct tt_launch *launch)
 {
@@ -28,13 +32,16 @@ static uint32_t count_of(const struct tt_launch *launch)
 	return fabsf(count) < 9e18f ? (uint32_t)(int64_t)count : 0;
 }
 
-/* One row of tiles, or a vector in rows. */
+/* One row of tiles, or a vector in rows. Upstream makes a tensor of 4 billion elements before it looks at signs. */
 static tt_status arange_infer(struct tt_launch *launch)
 {
 	uint32_t count = count_of(launch);
+	double way = (launch->attrs[END].real - launch->attrs[START].real) /
+		     launch->attrs[STEP].real;
 	bool rows = launch->attrs[ROWS].boolean;
 	struct ttnn_shape shape = {rows ? 1 : 2, {rows ? count : 1, count}};
 
+	TT_REQUIRE(!(way < 0), wrong_way, "%s", wrong_way_text);
 	return tt_infer_one(launch, &shape, (enum ttnn_dtype)launch->attrs[DTYPE].integer,
 			    rows ? TTNN_ROW_MAJOR : TTNN_TILE);
 }
@@ -69,8 +76,7 @@ static tt_status arange_validate(struct tt_launch *launch)
 
 	TT_REQUIRE(step != 0, "step != 0", "step must be nonzero.");
 	TT_REQUIRE((step > 0 && end >= start) || (step < 0 && end <= start),
-		   "((step > 0) && (end >= start)) || ((step < 0) && (end <= start))",
-		   "Upper bound and larger bound inconsistent with step sign.");
+		   wrong_way, "%s", wrong_way_text);
 	TT_REQUIRE(dtype != TTNN_BFLOAT8_B, "dtype != DataType::BFLOAT8_B",
 		   "moreh arange not support bfloat8_b dtype.");
 	TT_REQUIRE(dtype != TTNN_UINT32, "dtype != DataType::UINT32",

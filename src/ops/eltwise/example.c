@@ -109,9 +109,9 @@ static tt_status many_validate(struct tt_launch *launch)
 	bool first = launch->attrs[MANY_FIRST].boolean, second = launch->attrs[MANY_SECOND].boolean;
 
 	TT_REQUIRE(first || second, "attributes.return_output1 || attributes.return_output2",
-		   "At least one output must be returned. return_output1 = %s, return_output2 = "
-		   "%s ",
-		   first ? "true" : "false", second ? "true" : "false");
+		   "At least one output must be returned. return_output1 = %d, return_output2 = "
+		   "%d ",
+		   first, second);
 	return TTNN_OK;
 }
 

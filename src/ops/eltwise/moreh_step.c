@@ -171,6 +171,7 @@ static const struct tt_prog sgd_program = {
 		   "moreh_sgd::MorehSgdOperation>::DirectDescriptorFactory",
 		   sgd_memory),
 	TT_KERNEL(sgd_kernel),
+	.drops_forward = true,
 };
 
 static tt_status sgd_expand(struct tt_call *call)
@@ -360,6 +361,7 @@ static const struct tt_prog adam_program = {
 		   "MorehAdamProgramFactory",
 		   adam_memory),
 	TT_KERNEL(adam_kernel),
+	.drops_forward = true,
 };
 
 static const struct tt_prog adamw_program = {
@@ -372,6 +374,7 @@ static const struct tt_prog adamw_program = {
 		   "MorehAdamWProgramFactory",
 		   adam_memory),
 	TT_KERNEL(adamw_kernel),
+	.drops_forward = true,
 };
 
 /* A number that was given, or what None stands for. */

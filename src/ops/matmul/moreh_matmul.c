@@ -181,9 +181,12 @@ static tt_status moreh_dot_infer(struct tt_launch *launch)
 	const struct ttnn_tensor_spec *a = &launch->inputs[A]->spec;
 	struct ttnn_shape shape = a->shape;
 
-	TT_NEED(shape.rank, "ShapeBase[] index out of range. 3 not in [-4, 0)");
-	shape.dim[shape.rank - 1] = 1;
-	return tt_infer_one(launch, &shape, a->dtype, TTNN_TILE);
+	if (tt_infer_given(launch, 0))
+		return TTNN_OK;
+	TT_REQUIRE(shape.rank > 3, "tt::exception",
+		   "ShapeBase[] index out of range. 3 not in [-4, %u)", shape.rank);
+	shape.dim[3] = 1;
+	return tt_infer_one(launch, &shape, a->dtype, a->layout);
 }
 
 /* Both operands are one row. */
@@ -194,6 +197,10 @@ static tt_status moreh_dot_validate(struct tt_launch *launch)
 
 	for (size_t i = 0; i < TT_COUNT(rows); i++)
 		TT_REQUIRE(tt_moreh_is_row(launch->inputs[i]), rows[i], "Invalid input tensor dimensions.");
+	TT_REQUIRE(tt_shape_last(&launch->inputs[A]->spec.shape, 1) ==
+			   tt_shape_last(&launch->inputs[B]->spec.shape, 1),
+		   "a_shape_wo_padding[3] == b_shape_wo_padding[3]",
+		   "Shape without padding must be the same.");
 	TT_REQUIRE(dtype == TTNN_BFLOAT16 || dtype == TTNN_BFLOAT8_B,
 		   "input_a.dtype() == DataType::BFLOAT16 || input_a.dtype() == "
 		   "DataType::BFLOAT8_B",

@@ -40,7 +40,8 @@ static tt_status getitem_infer(struct tt_launch *launch)
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	size_t dims = launch->attrs[DIMS].count;
 	uint32_t first = dim_of(launch, 0), last = dim_of(launch, dims - 1);
-	uint32_t count = tt_shape_last(&index_spec(launch, 0)->shape, 1);
+	const struct ttnn_shape *index = &index_spec(launch, 0)->shape;
+	uint32_t count = in->layout == TTNN_TILE ? tt_shape_last(index, 1) : index->dim[0];
 	struct ttnn_shape shape = {0};
 
 	for (size_t i = 0; i < dims; i++)

@@ -163,7 +163,7 @@ static tt_status group_norm_memory(struct tt_plan *plan, const struct tt_launch 
 	const ttnn_core_set *cores;
 
 	while (block > 1 && inner % block != 0)
-		block--;
+		block /= 2;
 	TT_TRY(tt_cores_for(&cores, launch, in->padded.dim[0] * groups));
 	{
 		struct tt_buffer_row rows[] = {
@@ -248,6 +248,7 @@ static const struct tt_prog program = {
 		   "moreh_group_norm::MorehGroupNormOperation>::DirectDescriptorFactory",
 		   group_norm_memory),
 	TT_KERNEL(group_norm_kernel),
+	.drops_forward = true,
 };
 
 /* The output is always there, the others if they are given or asked for. */
@@ -502,6 +503,7 @@ static const struct tt_prog gain_program = {
 		   "MorehGroupNormBackwardGammaBetaGradFactory",
 		   gain_memory),
 	TT_KERNEL(gain_kernel),
+	.drops_forward = true,
 };
 
 /* ---- the operations ------------------------------------------------------------------------------ */

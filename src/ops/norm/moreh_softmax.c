@@ -128,7 +128,8 @@ static tt_status moreh_softmax_choose(uint32_t *out, struct tt_launch *launch)
 
 	return choose(out, launch,
 		      &(struct tt_lines_request){.dim = tt_attr_u32(launch, DIM),
-						 .value = dtype,
+						 .value = tt_dtype_is_block(dtype) ? TTNN_BFLOAT16
+										   : dtype,
 						 .sum = sum,
 						 .between = sum},
 		      &words);

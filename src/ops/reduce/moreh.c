@@ -22,6 +22,7 @@ static uint32_t dim_of(const struct tt_launch *launch)
 	return (uint32_t)tt_launch_attr(launch, "dim")->integer;
 }
 
+/* A dimension that the tensor has not is refused later, and makes no difference here. */
 static tt_status dim_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -30,6 +31,129 @@ static tt_status dim_infer(struct tt_launch *launch)
 	struct ttnn_shape shape = tt_reduction_shape(&in->shape, &dims, keep);
 
 	return tt_infer_one(launch, &shape, in->dtype, TTNN_TILE);
+}
+
+#define MOST_DIMENSIONS 8 /* that upstream knows */
+
+/* ---- refusals ------------------------------------------------------------------------------------------- */
+
+static tt_status check_dim(const struct tt_launch *launch)
+{
+	int64_t dim = tt_launch_attr(launch, "dim")->integer;
+	uint32_t rank = launch->inputs[0]->spec.shape.rank;
+
+	TT_REQUIRE(dim >= 0 && dim <= MOST_DIMENSIONS,
+		   "(dim >= 0 && dim <= ttnn::MAX_NUM_DIMENSIONS)",
+		   "dim must be between 0 and %d.", MOST_DIMENSIONS);
+	TT_REQUIRE(dim < rank, "(dim < input_rank)",
+		   "dim must be smaller than input tensor rank %u.", rank);
+	return TTNN_OK;
+}
+
+/* A given output that keeps the dimension: counted from the last one, it has the input's extents. */
+static tt_status check_kept(const struct ttnn_shape *in, const struct ttnn_shape *out,
+			    const char *condition, const char *which)
+{
+	for (uint32_t i = 0; i < in->rank; i++)
+		if (tt_shape_last(in, i + 1) != tt_shape_last(out, i + 1))
+			return tt_fail_cond(TTNN_INVALID, condition,
+					    "Input dimension%s[%u] (%u) must equal output "
+					    "dimension%s[%u] (%u)",
+					    which, i, tt_shape_last(in, i + 1), which, i,
+					    tt_shape_last(out, i + 1));
+	return TTNN_OK;
+}
+
+/* One that drops it: where it was stands an extent of 1 in thought. */
+static tt_status check_dropped(const struct ttnn_shape *in, const struct ttnn_shape *out,
+			       uint32_t dim, bool padded)
+{
+	bool tile = dim + 2 >= in->rank;
+	struct ttnn_shape expected = {0};
+
+	for (uint32_t i = 0; i < out->rank && expected.rank < TTNN_MAX_RANK; i++) {
+		if (i == dim && !tile)
+			expected.dim[expected.rank++] = 1;
+		if (expected.rank < TTNN_MAX_RANK)
+			expected.dim[expected.rank++] = out->dim[i];
+	}
+	for (uint32_t i = 0; i < expected.rank; i++) {
+		TT_REQUIRE(i < in->rank, "tt::exception",
+			   "ShapeBase[] index out of range. %u not in [-4, %u)", i, in->rank);
+		if (i == dim || in->dim[i] == expected.dim[i])
+			continue;
+		if (padded)
+			return tt_fail_cond(
+				TTNN_INVALID,
+				"i == padded_dim || input_shape[i] == expected_output_shape[i]",
+				"Input shape[%u] (%u) must equal expected output shape[%u] (%u) when "
+				"not padded dimension",
+				i, in->dim[i], i, expected.dim[i]);
+		return tt_fail_cond(
+			TTNN_INVALID,
+			"i == dim || input_shape_wo_padding[i] == "
+			"expected_output_shape_wo_padding[i]",
+			"Input shape without padding[%u] (%u) must equal expected output shape "
+			"without padding[%u] (%u) when not target dimension",
+			i, in->dim[i], i, expected.dim[i]);
+	}
+	return TTNN_OK;
+}
+
+static tt_status check_given(const struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec, *out;
+	uint32_t dim = dim_of(launch), ahead = in->padded.rank - in->shape.rank;
+	struct ttnn_shape shape = in->shape, padded = in->padded;
+
+	if (!launch->inputs[1])
+		return TTNN_OK;
+	out = &launch->inputs[1]->spec;
+	if (!tt_launch_attr(launch, "keepdim")->boolean) {
+		TT_TRY(check_dropped(&padded, &out->padded, dim + ahead, true));
+		return check_dropped(&shape, &out->shape, dim, false);
+	}
+	padded.dim[dim + ahead] = dim + 2 >= shape.rank ? TT_TILE : 1;
+	shape.dim[dim] = 1;
+	TT_TRY(check_kept(&padded, &out->padded, "input_dim[i] == output_dim[i]", ""));
+	return check_kept(&shape, &out->shape, "input_dim_wo_padding[i] == output_dim_wo_padding[i]",
+			  " without padding");
+}
+
+static tt_status dim_validate(struct tt_launch *launch, const char *program, bool integers)
+{
+	static const char *const tensors[] = {"input", "output"};
+	const struct tt_moreh_names names = {
+		.program = program, .tensors = {tensors[0], tensors[1]}, .integers = integers};
+
+	TT_TRY(tt_moreh_check(launch, &names));
+	TT_TRY(check_dim(launch));
+	return check_given(launch);
+}
+
+static tt_status moreh_sum_validate(struct tt_launch *launch)
+{
+	return dim_validate(launch, "moreh_sum", true);
+}
+
+/* Upstream has an attribute for a divisor, and takes none. */
+static tt_status mean_validate(struct tt_launch *launch)
+{
+	int64_t dim = tt_launch_attr(launch, "dim")->integer;
+
+	TT_REQUIRE(dim >= 0 && dim <= 7,
+		   "(operation_attributes.dim >= 0 && operation_attributes.dim <= 7)",
+		   "Invalid dimension value: %lld. Expected a value between 0 and 7.",
+		   (long long)dim);
+	TT_REQUIRE(!tt_value_given(tt_launch_attr(launch, "divisor")),
+		   "operation_attributes.divisor.has_value() == false",
+		   "divisor not supported yet.");
+	return dim_validate(launch, "moreh_mean", false);
+}
+
+static tt_status norm_validate(struct tt_launch *launch)
+{
+	return dim_validate(launch, "moreh_norm", false);
 }
 
 /* Height, before the last two, width: the order of upstream's factories. */
@@ -155,6 +279,7 @@ static const struct tt_prog prog_sum = {
 	.prim = "ttnn::prim::moreh_sum",
 	.attrs = &sum_schema,
 	.infer = dim_infer,
+	.validate = moreh_sum_validate,
 	TT_FACTORIES(sum_factories),
 	.choose = sum_choose,
 	TT_KERNEL(moreh_sum_kernel),
@@ -193,11 +318,9 @@ static tt_status mean_memory(struct tt_plan *plan, const struct tt_launch *launc
 
 static tt_status mean_kernel(struct tt_launch *launch)
 {
-	const struct ttnn_value *divisor = &launch->attrs[MEAN_DIVISOR];
 	uint32_t extent = launch->inputs[0]->spec.shape.dim[dim_of(launch)];
-	double by = tt_value_given(divisor) ? (double)divisor->integer : (double)extent;
 
-	return dim_reduce(launch, launch->inputs[0], TT_REDUCE_SUM, 1 / by);
+	return dim_reduce(launch, launch->inputs[0], TT_REDUCE_SUM, 1 / (double)extent);
 }
 
 #define MEAN_FACTORY(name_)                                                                        \
@@ -214,6 +337,7 @@ static const struct tt_prog prog_mean = {
 	.prim = "ttnn::prim::moreh_mean",
 	.attrs = &mean_schema,
 	.infer = dim_infer,
+	.validate = mean_validate,
 	TT_FACTORIES(mean_factories),
 	.choose = mean_choose,
 	TT_KERNEL(mean_kernel),
@@ -248,9 +372,9 @@ static tt_status norm_memory(struct tt_plan *plan, const struct tt_launch *launc
 		       TT_DFB_ROW(1, "one", .pages = 1, .page = memory.in),
 		       TT_DFB_ROW(2, "mask", .pages = masks, .page = memory.in),
 		       TT_DFB_ROW(16, "output", .pages = 1, .page = memory.out),
-		       TT_DFB_ROW(24, "val", .pages = 1, .page = memory.in),
-		       TT_DFB_ROW(25, "cal", .pages = 1, .page = memory.in),
-		       TT_DFB_ROW(26, "reduce", .pages = masks, .page = memory.in));
+		       TT_DFB_ROW(24, "val", .pages = 1, .page = memory.accum),
+		       TT_DFB_ROW(25, "cal", .pages = 1, .page = memory.accum),
+		       TT_DFB_ROW(26, "reduce", .pages = masks, .page = memory.accum));
 }
 
 /* Order 0 counts what is not zero; infinite orders take the largest or smallest magnitude. */
@@ -288,6 +412,7 @@ static const struct tt_prog prog_norm = {
 	.prim = "ttnn::prim::moreh_norm",
 	.attrs = &norm_schema,
 	.infer = dim_infer,
+	.validate = norm_validate,
 	TT_FACTORIES(norm_factories),
 	.choose = norm_choose,
 	TT_KERNEL(norm_kernel),
@@ -301,11 +426,21 @@ static const struct tt_prog prog_norm = {
 	X(POW_COMPUTE, "compute_kernel_config")
 TT_ATTRS(pow_schema, "operation_attributes_t", POW_ATTRS);
 
+static tt_status pow_validate(struct tt_launch *launch)
+{
+	static const struct tt_moreh_names names = {
+		.program = "moreh_abs_pow", .tensors = {"input", "output"}, .integers = true};
+
+	return tt_moreh_check(launch, &names);
+}
+
 /* A row of tiles is a unit of work. */
 static tt_status pow_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_reduce_tiles tiles = tt_reduce_tiles_of(&launch->inputs[0]->spec);
 	uint64_t in = tt_page_in0(launch);
+	uint64_t sum = tt_moreh_sum_bytes(&launch->attrs[POW_COMPUTE],
+					  launch->inputs[0]->spec.dtype);
 	const ttnn_core_set *cores;
 
 	TT_TRY(tt_cores_for(&cores, launch, tiles.matrices * tiles.height));
@@ -314,10 +449,10 @@ static tt_status pow_memory(struct tt_plan *plan, const struct tt_launch *launch
 		       TT_DFB_ROW(2, "decimal_dfb", .pages = 1, .page = in),
 		       TT_DFB_ROW(3, "mask_w_dfb", .pages = 1, .page = in),
 		       TT_DFB_ROW(16, "output_dfb", .pages = 1, .page = tt_page_out0(launch)),
-		       TT_DFB_ROW(24, "xabs_dfb", .pages = 1, .page = in),
-		       TT_DFB_ROW(25, "xpow_dfb", .pages = 1, .page = in),
-		       TT_DFB_ROW(26, "logx_dfb", .pages = 1, .page = in),
-		       TT_DFB_ROW(27, "exp_lxmd_dfb", .pages = 1, .page = in));
+		       TT_DFB_ROW(24, "xabs_dfb", .pages = 1, .page = sum),
+		       TT_DFB_ROW(25, "xpow_dfb", .pages = 1, .page = sum),
+		       TT_DFB_ROW(26, "logx_dfb", .pages = 1, .page = sum),
+		       TT_DFB_ROW(27, "exp_lxmd_dfb", .pages = 1, .page = sum));
 }
 
 /* The magnitude to a power, of which other orders are made. */
@@ -339,6 +474,7 @@ static const struct tt_prog prog_pow = {
 	.prim = "ttnn::prim::moreh_abs_pow",
 	.attrs = &pow_schema,
 	.infer = tt_infer_tiles,
+	.validate = pow_validate,
 	TT_FACTORY("ttnn::operations::moreh::moreh_abs_pow::MorehAbsPowOperation::"
 		   "MorehAbsPowProgramFactory",
 		   pow_memory),
@@ -349,23 +485,25 @@ static const struct tt_prog prog_pow = {
 
 /* One pass over a dimension. */
 typedef tt_status (*pass_fn)(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
-			     struct tt_tensor *given, uint32_t dim);
+			     struct tt_tensor *given, int64_t dim);
 
 static tt_status sum_pass(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
-			  struct tt_tensor *given, uint32_t dim)
+			  struct tt_tensor *given, int64_t dim)
 {
 	TT_TRY(tt_need_device(in));
-	return TT_LAUNCH(out, call, &prog_sum, TT_INPUTS(in), TT_OUTPUTS(given),
+	return TT_LAUNCH(out, call, &prog_sum, TT_INPUTS(in, given), TT_OUTPUTS(given),
+			 .in_place = true,
 			 TT_BIND(call, sum_schema, [SUM_DIM] = ttnn_v_int(dim),
 				 [SUM_MEMORY] = tt_value_memory_or_like(call, in),
 				 [SUM_COMPUTE] = tt_moreh_compute(call)));
 }
 
 static tt_status mean_pass(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
-			   struct tt_tensor *given, uint32_t dim)
+			   struct tt_tensor *given, int64_t dim)
 {
 	TT_TRY(tt_need_device(in));
-	return TT_LAUNCH(out, call, &prog_mean, TT_INPUTS(in), TT_OUTPUTS(given),
+	return TT_LAUNCH(out, call, &prog_mean, TT_INPUTS(in, given), TT_OUTPUTS(given),
+			 .in_place = true,
 			 TT_BIND(call, mean_schema, [MEAN_DIM] = ttnn_v_int(dim),
 				 [MEAN_MEMORY] = tt_value_memory_or_like(call, in),
 				 [MEAN_COMPUTE] = tt_moreh_compute(call)));
@@ -373,10 +511,11 @@ static tt_status mean_pass(struct tt_tensor **out, struct tt_call *call, struct 
 
 /* One dimension; the others follow. */
 static tt_status norm_pass(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
-			   struct tt_tensor *given, uint32_t dim)
+			   struct tt_tensor *given, int64_t dim)
 {
 	TT_TRY(tt_need_device(in));
-	return TT_LAUNCH(out, call, &prog_norm, TT_INPUTS(in), TT_OUTPUTS(given),
+	return TT_LAUNCH(out, call, &prog_norm, TT_INPUTS(in, given), TT_OUTPUTS(given),
+			 .in_place = true,
 			 TT_BIND(call,
 				 norm_schema, [NORM_P] = ttnn_v_real(tt_call_real(call, "p", 2)),
 				 [NORM_DIM] = ttnn_v_int(dim),
@@ -388,27 +527,34 @@ static tt_status pow_pass(struct tt_tensor **out, struct tt_call *call, struct t
 			  struct tt_tensor *given, double p)
 {
 	TT_TRY(tt_need_device(in));
-	return TT_LAUNCH(out, call, &prog_pow, TT_INPUTS(in), TT_OUTPUTS(given),
+	return TT_LAUNCH(out, call, &prog_pow, TT_INPUTS(in, given), TT_OUTPUTS(given),
+			 .in_place = true,
 			 TT_BIND(call, pow_schema, [POW_P] = ttnn_v_real(p),
 				 [POW_MEMORY] = tt_value_memory_or_like(call, in),
 				 [POW_COMPUTE] = tt_moreh_compute(call)));
 }
 
+/* The first pass, over the last dimension, may differ from the others. */
+struct passes {
+	pass_fn first, others;
+};
+
 /*
- * Pass after pass, the last dimension first; `first` may differ from the others. What is made between
+ * Pass after pass, the last dimension first. What is made between
  * goes when the next is there, the last of it when all is done.
  */
 static tt_status run_passes(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
-			    pass_fn first, pass_fn others)
+			    struct tt_tensor *given, const struct passes *passes)
 {
-	struct tt_tensor *given = tt_call_tensor(call, "output"), *between = NULL, *next;
-	struct tt_reduction_dims dims;
+	struct tt_tensor *between = NULL, *next;
+	int64_t dims[TTNN_MAX_RANK];
+	size_t count;
 
-	TT_TRY(tt_reduction_dims(&dims, call, "dim", in->spec.shape.rank));
-	for (uint32_t i = dims.count; i-- > 0;) {
-		pass_fn pass = i + 1 == dims.count ? first : others;
+	TT_TRY(tt_moreh_dims(dims, &count, call, in->spec.shape.rank, true));
+	for (size_t i = count; i-- > 0;) {
+		pass_fn pass = i + 1 == count ? passes->first : passes->others;
 		tt_status status =
-			pass(&next, call, between ? between : in, i ? NULL : given, dims.dim[i]);
+			pass(&next, call, between ? between : in, i ? NULL : given, dims[i]);
 
 		if (between && (status != TTNN_OK || i == 0))
 			tt_call_drop(call, between);
@@ -422,17 +568,54 @@ static tt_status run_passes(struct tt_tensor **out, struct tt_call *call, struct
 	return TTNN_OK;
 }
 
+/* A vector is summed up as a row, whose sum becomes a vector unless it goes where it was to go. */
+static tt_status sum_passes(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			    struct tt_tensor *given)
+{
+	const struct ttnn_shape *shape = &in->spec.shape, one = {1, {1}};
+	struct tt_tensor *row, *sum;
+	int64_t dims[TTNN_MAX_RANK];
+	size_t count;
+	tt_status status;
+
+	TT_TRY(tt_moreh_dims(dims, &count, call, shape->rank, true));
+	if (shape->rank != 1 || count != 1 || dims[0] != 0)
+		return run_passes(out, call, in, given, &(struct passes){sum_pass, sum_pass});
+	TT_TRY(tt_call_reshape(
+		&row, call,
+		&(struct tt_reshape_args){.in = in,
+					  .shape = &(struct ttnn_shape){2, {1, shape->dim[0]}}}));
+	status = sum_pass(&sum, call, row, given, 1);
+	if (status == TTNN_OK && !given)
+		status = tt_call_drop_after(
+			call,
+			tt_call_reshape(out, call,
+					&(struct tt_reshape_args){.in = sum, .shape = &one}),
+			sum);
+	else if (status == TTNN_OK)
+		*out = sum;
+	return tt_call_drop_after(call, status, row);
+}
+
 static tt_status return_passes(struct tt_call *call, pass_fn first, pass_fn others)
 {
 	struct tt_tensor *out;
 
 	return tt_call_give(
-		call, run_passes(&out, call, tt_call_tensor(call, "input"), first, others), &out);
+		call,
+		run_passes(&out, call, tt_call_tensor(call, "input"),
+			   tt_call_tensor(call, "output"), &(struct passes){first, others}),
+		&out);
 }
 
 static tt_status moreh_sum_expand(struct tt_call *call)
 {
-	return return_passes(call, sum_pass, sum_pass);
+	struct tt_tensor *out;
+
+	return tt_call_give(call,
+			    sum_passes(&out, call, tt_call_tensor(call, "input"),
+				       tt_call_tensor(call, "output")),
+			    &out);
 }
 
 /* Upstream ends the process for a scalar. */
@@ -452,8 +635,7 @@ static tt_status norm_expand(struct tt_call *call)
 	if (p == 0 || isinf(p))
 		return return_passes(call, norm_pass, p == 0 ? sum_pass : norm_pass);
 	TT_TRY(pow_pass(&powers, call, in, NULL, p));
-	TT_TRY(tt_call_overwrite_after(call, run_passes(&sum, call, powers, sum_pass, sum_pass),
-				       powers));
+	TT_TRY(tt_call_overwrite_after(call, sum_passes(&sum, call, powers, NULL), powers));
 	tt_call_own(call, sum);
 	return tt_call_give(call, pow_pass(&out, call, sum, tt_call_tensor(call, "output"), 1 / p),
 			    &out);

@@ -17,7 +17,7 @@
 
 /* ---- dimensions ---------------------------------------------------------------------------------- */
 
-/* A list of them as upstream has it: as they were given, or all; in ascending order if they are sorted. */
+/* A list of them as upstream has it. */
 static tt_status backward_dims(struct ttnn_value *out, struct tt_call *call, uint32_t rank,
 			       bool sorted)
 {
@@ -27,17 +27,7 @@ static tt_status backward_dims(struct ttnn_value *out, struct tt_call *call, uin
 	size_t count;
 
 	TT_NEED_MEMORY(items);
-	TT_TRY(tt_call_ints(dims, &count, TTNN_MAX_RANK, call, "dim"));
-	if (!count)
-		for (; count < rank; count++)
-			dims[count] = (int64_t)count;
-	for (size_t i = 1; i < count && sorted; i++)
-		for (size_t k = i; k > 0 && dims[k] < dims[k - 1]; k--) {
-			int64_t keep = dims[k];
-
-			dims[k] = dims[k - 1];
-			dims[k - 1] = keep;
-		}
+	TT_TRY(tt_moreh_dims(dims, &count, call, rank, sorted));
 	for (size_t i = 0; i < count; i++)
 		items[i] = ttnn_v_int(dims[i]);
 	*out = ttnn_v_list(items, count);
@@ -72,7 +62,7 @@ static tt_status keep_dims(struct tt_tensor **out, struct tt_launch *launch, str
 	const struct ttnn_value *dims = tt_launch_attr(launch, "dims");
 	const struct ttnn_shape *whole = &launch->outputs[0]->spec.shape;
 	bool keep = tt_launch_attr(launch, "keepdim")->boolean;
-	struct ttnn_shape kept = *whole, fits;
+	struct ttnn_shape kept = *whole;
 	uint64_t have, want;
 
 	for (uint32_t d = 0; d < kept.rank && !keep; d++)
@@ -85,12 +75,10 @@ static tt_status keep_dims(struct tt_tensor **out, struct tt_launch *launch, str
 	for (uint32_t back = 1; back <= kept.rank; back++) {
 		uint32_t extent = tt_shape_last(&kept, back);
 
-		if (extent != 1 && extent != tt_shape_last(whole, back)) {
-			fits = in->spec.shape;
+		if (extent != 1 && extent != tt_shape_last(whole, back))
 			return tt_fail_shapes(TTNN_INVALID, "output_grad",
-					      "A gradient of %s does not spread over %s", &fits,
-					      whole);
-		}
+					      "A gradient of %s does not spread over %s",
+					      &in->spec.shape, whole);
 	}
 	return tt_moreh_view(out, &kept, in);
 }
@@ -162,8 +150,9 @@ static tt_status check_dropped(const struct tt_launch *launch, const struct ttnn
 	const struct ttnn_value *dims = &launch->attrs[SUM_DIMS];
 	struct ttnn_shape expected = {0};
 
-	TT_TRY(check_dims(dims, in->rank, "input_rank"));
-	TT_REQUIRE(in->rank >= 2, "input_rank >= 2", "at least input_rank %u >= 2", in->rank);
+	TT_TRY(check_dims(dims, in->rank < 2 ? 2 : in->rank, "input_rank"));
+	TT_REQUIRE(in->rank >= 2, "tt::exception",
+		   "ShapeBase[] index out of range. %u not in [-4, %u)", in->rank, in->rank);
 	for (uint32_t d = 0; d < in->rank; d++)
 		if (!is_reduced(dims, d) || d + 2 >= in->rank)
 			expected.dim[expected.rank++] = is_reduced(dims, d) ? 1 : in->dim[d];

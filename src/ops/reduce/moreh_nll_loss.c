@@ -163,8 +163,6 @@ static tt_status step1_memory(struct tt_plan *plan, const struct tt_launch *laun
 		TT_DFB_ROW(1, "weight",
 			   .pages = weighted ? weight_tiles(tt_attr_u32(launch, STEP1_CHANNELS)) : 0,
 			   .page = tile),
-		TT_DFB_ROW(24, "tmp_weight", .pages = 1,
-			   .page = tt_moreh_sum_bytes(&launch->attrs[STEP1_COMPUTE], dtype)),
 		TT_DFB_ROW(16, "output", .pages = 1, .page = tile),
 		TT_DFB_ROW(7, "weight_scratch", .pages = 0, .page = tile),
 	};
@@ -172,7 +170,7 @@ static tt_status step1_memory(struct tt_plan *plan, const struct tt_launch *laun
 	if (tt_buffers_bytes(rows, TT_COUNT(rows)) >=
 	    launch->device->limits.l1_size - launch->device->limits.l1_base)
 		rows[1].pages = 1;
-	rows[4].pages = weighted;
+	rows[3].pages = weighted;
 	TT_TRY(tt_cores_for(&cores, launch, tiles_of(target)));
 	return tt_plan_buffers(plan, cores, rows, TT_COUNT(rows));
 }
@@ -286,7 +284,8 @@ static tt_status step2_memory(struct tt_plan *plan, const struct tt_launch *laun
 		       TT_DFB_ROW(27, "tmp2", .pages = 1, .page = sum),
 		       TT_DFB_ROW(28, "tmp3", .pages = 1, .page = sum),
 		       TT_DFB_ROW(16, "output", .pages = 1, .page = tile),
-		       TT_DFB_ROW(7, "weight_scratch", .pages = weighted, .page = tile));
+		       TT_DFB_ROW(7, "weight_scratch",
+				  .pages = weighted && in->shape.rank > 3, .page = tile));
 }
 
 /* The first number of an input; 1 when it is missing. */
