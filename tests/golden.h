@@ -226,9 +226,13 @@ static inline bool golden_case(const char *name, const struct ttnn_arg *args, si
 	CHECK_OK(tt_golden_run(golden, &arena, name, args, count));
 	CHECK_OK(ttnn_call(&results, name, args, count, TTNN_FRONTEND_C));
 	if (test_failures == before) {
-		CHECK_INT(results.count, golden->out_count);
-		for (size_t i = 0; i < results.count && i < golden->out_count; i++)
-			golden_compare(entry->op, results.tensors[i], &golden->out[i], slack);
+		size_t next = 0; /* results that were not made have none among the golden's */
+
+		for (size_t i = 0; i < results.count; i++)
+			if (results.tensors[i] && next++ < golden->out_count)
+				golden_compare(entry->op, results.tensors[i],
+					       &golden->out[next - 1], slack);
+		CHECK_INT(next, golden->out_count);
 		golden_counted(entry->op->name);
 	}
 	for (size_t i = 0; i < results.count; i++)

@@ -242,8 +242,8 @@ static tt_status spread(struct tt_golden *golden, const struct ttnn_shape *shape
 	out = tt_golden_out(golden, shape, grad->dtype);
 	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < out->count; i++)
-		*tt_at(out, i) = *tt_at(grad, place_in(&into, out, i)) /
-				 (mean ? (double)into.each : 1);
+		*tt_at(out, i) =
+			*tt_at(grad, place_in(&into, out, i)) / (mean ? (double)into.each : 1);
 	return TTNN_OK;
 }
 
@@ -289,8 +289,7 @@ tt_status tt_golden_moreh_norm_backward(struct tt_golden *golden)
 		double x = *tt_at(in, i), y = *tt_at(norm, place);
 
 		if (x != 0 && p != 0 && y != 0)
-			*tt_at(out, i) = copysign(pow(fabs(x) / y, p - 1), x) *
-					 *tt_at(grad, place);
+			*tt_at(out, i) = copysign(pow(fabs(x) / y, p - 1), x) * *tt_at(grad, place);
 	}
 	return TTNN_OK;
 }

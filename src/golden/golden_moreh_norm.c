@@ -23,8 +23,7 @@ static bool wants(struct tt_golden *golden, const char *name, size_t place)
 	const struct ttnn_value *list = tt_call_arg(&golden->call, "are_required_outputs");
 
 	return tt_call_tensor(&golden->call, name) ||
-	       (list->kind == TTNN_VALUE_LIST && place < list->count &&
-		list->items[place].boolean);
+	       (list->kind == TTNN_VALUE_LIST && place < list->count && list->items[place].boolean);
 }
 
 static tt_status statistic(struct tt_array **out, struct tt_golden *golden, const char *name,
@@ -105,8 +104,7 @@ static double normal(const struct gradients *all, uint64_t i)
 
 static double slope(const struct gradients *all, uint64_t i)
 {
-	return *tt_at(all->grad, i) *
-	       (all->gamma ? *tt_at(all->gamma, gain_of(&all->rows, i)) : 1);
+	return *tt_at(all->grad, i) * (all->gamma ? *tt_at(all->gamma, gain_of(&all->rows, i)) : 1);
 }
 
 /* Element i moves itself, and with the mean and the deviation all of its row. */
@@ -158,8 +156,8 @@ tt_status tt_golden_moreh_layer_norm_backward(struct tt_golden *golden)
 		TT_TRY(input_gradient(golden, &all));
 	for (size_t i = 0; i < 2; i++)
 		if (tt_call_tensor(&golden->call, gains[i]))
-			TT_TRY(gain_gradient(golden, &all,
-					     &tt_golden_in(golden, gains[i])->shape, i == 0));
+			TT_TRY(gain_gradient(golden, &all, &tt_golden_in(golden, gains[i])->shape,
+					     i == 0));
 	return TTNN_OK;
 }
 

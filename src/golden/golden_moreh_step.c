@@ -19,7 +19,8 @@ static tt_status read_targets(struct targets *out, struct tt_golden *golden,
 	*out = (struct targets){.target = tt_golden_in(golden, "target_tensor"),
 				.weight = tt_golden_in(golden, "weight_tensor"),
 				.inner = 1,
-				.ignored = (double)tt_call_int(&golden->call, "ignore_index", -100)};
+				.ignored =
+					(double)tt_call_int(&golden->call, "ignore_index", -100)};
 	TT_GOLDEN_NEED(out->target && shape->rank >= 2);
 	out->classes = shape->dim[1];
 	for (uint32_t d = 2; d < shape->rank; d++)
@@ -34,8 +35,8 @@ static bool class_of(uint64_t *place, double *weight, const struct targets *targ
 
 	if (class == targets->ignored || class < 0 || class >= (double)targets->classes)
 		return false;
-	*weight = targets->weight ? *tt_at(targets->weight, (uint64_t)class) : 1;
-	*place = (i / targets->inner * targets->classes + (uint64_t)class) * targets->inner +
+	*weight = targets->weight ? *tt_at(targets->weight, (uint64_t) class) : 1;
+	*place = (i / targets->inner * targets->classes + (uint64_t) class) * targets->inner +
 		 i % targets->inner;
 	return true;
 }
@@ -160,9 +161,9 @@ static tt_status adam(struct tt_golden *golden, bool apart, double usual_decay)
 		}
 		*tt_at(out[1], i) = mean;
 		*tt_at(out[2], i) = square;
-		*tt_at(out[0], i) = p * (apart ? 1 - lr * decay : 1) -
-				    lr * mean / (1 - pow(b1, step)) /
-					    (sqrt(most / (1 - pow(b2, step))) + eps);
+		*tt_at(out[0], i) =
+			p * (apart ? 1 - lr * decay : 1) -
+			lr * mean / (1 - pow(b1, step)) / (sqrt(most / (1 - pow(b2, step))) + eps);
 	}
 	return TTNN_OK;
 }
@@ -252,9 +253,9 @@ tt_status tt_golden_moreh_fold(struct tt_golden *golden)
 	TT_GOLDEN_NEED(in && in->shape.rank >= 2 && stride[0] > 0 && stride[1] > 0 &&
 		       kernel[0] > 0 && kernel[1] > 0);
 	for (size_t i = 0; i < 2; i++)
-		fits[i] = (size[i] + 2 * padding[i] - dilation[i] * (kernel[i] - 1) - 1) /
-				  stride[i] +
-			  1;
+		fits[i] =
+			(size[i] + 2 * padding[i] - dilation[i] * (kernel[i] - 1) - 1) / stride[i] +
+			1;
 	if (in->shape.rank == 3)
 		shape.dim[shape.rank++] = in->shape.dim[0];
 	shape.dim[shape.rank++] =
@@ -322,8 +323,8 @@ tt_status tt_golden_moreh_getitem(struct tt_golden *golden)
 		for (size_t d = 0; d < count; d++) {
 			double place = *tt_at(index[d], k);
 
-			at[dims[d]] = (uint64_t)(place < 0 ? place + in->shape.dim[dims[d]]
-							   : place);
+			at[dims[d]] =
+				(uint64_t)(place < 0 ? place + in->shape.dim[dims[d]] : place);
 		}
 		*tt_at(out, i) = *tt_at(in, tt_array_index(in, at));
 	}

@@ -183,8 +183,8 @@ static const struct tt_enum kernel_build_opt_level = {
 static const struct tt_enum_row moreh_softmax_backward_op_rows[] = {
 	{0, "SOFTMAX"}, {1, "SOFTMIN"}, {2, "LOGSOFTMAX"}};
 const struct tt_enum tt_enum_moreh_softmax_backward = {"MorehSoftmaxBackwardOp",
-							 moreh_softmax_backward_op_rows,
-							 TT_COUNT(moreh_softmax_backward_op_rows)};
+						       moreh_softmax_backward_op_rows,
+						       TT_COUNT(moreh_softmax_backward_op_rows)};
 
 static const struct tt_enum_row moreh_softmax_backward_op_parallelization_strategy_rows[] = {
 	{0, "NONE"},    {1, "SMALL_W"}, {2, "SMALL_H"},
@@ -197,7 +197,7 @@ const struct tt_enum tt_enum_moreh_softmax_backward_strategy = {
 static const struct tt_enum_row moreh_softmax_op_rows[] = {
 	{0, "SOFTMAX"}, {1, "SOFTMIN"}, {2, "LOGSOFTMAX"}};
 const struct tt_enum tt_enum_moreh_softmax = {"MorehSoftmaxOp", moreh_softmax_op_rows,
-						TT_COUNT(moreh_softmax_op_rows)};
+					      TT_COUNT(moreh_softmax_op_rows)};
 
 static const struct tt_enum_row moreh_softmax_op_parallelization_strategy_rows[] = {
 	{0, "NONE"},    {1, "SMALL_W"}, {2, "SMALL_H"},

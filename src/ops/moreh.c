@@ -181,8 +181,7 @@ tt_status tt_moreh_view(struct tt_tensor **out, const struct ttnn_shape *shape,
 tt_status tt_moreh_matrix(struct tt_tensor **out, uint64_t rows, uint64_t cols,
 			  struct tt_tensor *in)
 {
-	return tt_moreh_view(
-		out, &(struct ttnn_shape){2, {(uint32_t)rows, (uint32_t)cols}}, in);
+	return tt_moreh_view(out, &(struct ttnn_shape){2, {(uint32_t)rows, (uint32_t)cols}}, in);
 }
 
 tt_status tt_moreh_map(struct tt_tensor *out, enum tt_binary_fn fn, struct tt_tensor *a,
@@ -202,11 +201,19 @@ tt_status tt_moreh_map_number(struct tt_tensor *out, enum tt_binary_fn fn, struc
 tt_status tt_moreh_apply(struct tt_tensor *out, struct tt_tensor *a,
 			 const struct tt_unary_step *steps, size_t count)
 {
-	return tt_backend_get()->map(&(struct tt_map_job){.out = out,
-							  .arity = 1,
-							  .in = {a},
-							  .post = steps,
-							  .post_count = (uint32_t)count});
+	return tt_backend_get()->map(&(struct tt_map_job){
+		.out = out, .arity = 1, .in = {a}, .post = steps, .post_count = (uint32_t)count});
+}
+
+tt_status tt_moreh_power(struct tt_tensor *out, struct tt_tensor *a, double power)
+{
+	const struct tt_unary_step steps[] = {
+		{.fn = TT_UNARY_ABS},
+		{.fn = TT_UNARY_POWER, .count = 1, .params = {power < 0 ? -power : power}},
+		{.fn = TT_UNARY_RECIP},
+	};
+
+	return tt_moreh_apply(out, a, steps, power < 0 ? 3 : 2);
 }
 
 tt_status tt_moreh_sum(struct tt_tensor **out, struct tt_tensor *in, uint32_t dims)

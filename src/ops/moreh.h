@@ -98,6 +98,9 @@ tt_status tt_moreh_map_number(struct tt_tensor *out, enum tt_binary_fn fn, struc
 tt_status tt_moreh_apply(struct tt_tensor *out, struct tt_tensor *a,
 			 const struct tt_unary_step *steps, size_t count);
 
+/* out = |a| to a power; of 0 to a negative one it is infinite. */
+tt_status tt_moreh_power(struct tt_tensor *out, struct tt_tensor *a, double power);
+
 /* Sums over the dimensions of these bits into a scratch tensor, in which they have an extent of 1. */
 tt_status tt_moreh_sum(struct tt_tensor **out, struct tt_tensor *in, uint32_t dims);
 

@@ -69,8 +69,7 @@ static tt_status moreh_fold_infer(struct tt_launch *launch)
 	TT_NEED(kernel > 0, "Fold: kernel_size must be greater than 0");
 	if (in->shape.rank == 3)
 		shape.dim[shape.rank++] = in->shape.dim[0];
-	shape.dim[shape.rank++] =
-		(uint32_t)(in->shape.dim[in->shape.rank == 3 ? 1 : 0] / kernel);
+	shape.dim[shape.rank++] = (uint32_t)(in->shape.dim[in->shape.rank == 3 ? 1 : 0] / kernel);
 	shape.dim[shape.rank++] = (uint32_t)side(launch, SIZE, 0);
 	shape.dim[shape.rank++] = (uint32_t)side(launch, SIZE, 1);
 	return tt_infer_one(launch, &shape, in->dtype, in->layout);
@@ -114,8 +113,8 @@ static tt_status moreh_fold_validate(struct tt_launch *launch)
 	TT_REQUIRE(in->shape.rank == 3 || in->shape.rank == 2,
 		   "(input_rank == 3) || (input_rank == 2)",
 		   "Fold: Only support 3D or 2D input tensor");
-	TT_REQUIRE(tt_shape_last(&in->shape, 1) == down * across, "input_shape[input_rank - 1] == l",
-		   "Fold: Invalid input tensor size");
+	TT_REQUIRE(tt_shape_last(&in->shape, 1) == down * across,
+		   "input_shape[input_rank - 1] == l", "Fold: Invalid input tensor size");
 	TT_REQUIRE(tt_shape_last(&in->shape, 2) % kernel == 0,
 		   "input_shape[input_rank - 2] % kernel_size_product == 0",
 		   "Fold: Invalid input tensor size");
@@ -135,8 +134,7 @@ static tt_status moreh_fold_memory(struct tt_plan *plan, const struct tt_launch 
 	uint64_t volume;
 
 	TT_TRY(ttnn_shape_volume(&volume, &out->shape));
-	TT_TRY(tt_cores_for(&cores, launch,
-			    volume ? volume / tt_shape_last(&out->shape, 1) : 0));
+	TT_TRY(tt_cores_for(&cores, launch, volume ? volume / tt_shape_last(&out->shape, 1) : 0));
 	return TT_PLAN(plan, cores,
 		       TT_DFB_ROW(0, "input_cb", .pages = 2, .page = tt_align_to(row, 32)),
 		       TT_DFB_ROW(16, "output_cb", .pages = 2,
@@ -207,10 +205,9 @@ static tt_status moreh_fold_expand(struct tt_call *call)
 	struct tt_tensor *in = tt_call_tensor(call, "input"),
 			 *given = tt_call_tensor(call, "output");
 
-	return TT_LAUNCH_RETURN(call, &program, TT_INPUTS(in, given), TT_OUTPUTS(given),
-				.in_place = true,
-				TT_BIND(call, schema,
-					[MEMORY] = tt_value_memory_or_like(call, in)));
+	return TT_LAUNCH_RETURN(
+		call, &program, TT_INPUTS(in, given), TT_OUTPUTS(given), .in_place = true,
+		TT_BIND(call, schema, [MEMORY] = tt_value_memory_or_like(call, in)));
 }
 
 static const struct tt_op ops[] = {

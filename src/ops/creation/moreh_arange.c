@@ -19,8 +19,7 @@
 	X(MEMORY, "memory_config")
 TT_ATTRS(schema, "operation_attributes_t", ATTRS);
 
-static const char wrong_way[] =
-	"((step > 0) && (end >= start)) || ((step < 0) && (end <= start))";
+static const char wrong_way[] = "((step > 0) && (end >= start)) || ((step < 0) && (end <= start))";
 static const char wrong_way_text[] = "Upper bound and larger bound inconsistent with step sign.";
 
 /* As upstream counts them: a number below zero is a very large one, none at all is 0. */
@@ -36,8 +35,8 @@ static uint32_t count_of(const struct tt_launch *launch)
 static tt_status arange_infer(struct tt_launch *launch)
 {
 	uint32_t count = count_of(launch);
-	double way = (launch->attrs[END].real - launch->attrs[START].real) /
-		     launch->attrs[STEP].real;
+	double way =
+		(launch->attrs[END].real - launch->attrs[START].real) / launch->attrs[STEP].real;
 	bool rows = launch->attrs[ROWS].boolean;
 	struct ttnn_shape shape = {rows ? 1 : 2, {rows ? count : 1, count}};
 
@@ -75,8 +74,8 @@ static tt_status arange_validate(struct tt_launch *launch)
 	enum ttnn_dtype dtype = (enum ttnn_dtype)launch->attrs[DTYPE].integer;
 
 	TT_REQUIRE(step != 0, "step != 0", "step must be nonzero.");
-	TT_REQUIRE((step > 0 && end >= start) || (step < 0 && end <= start),
-		   wrong_way, "%s", wrong_way_text);
+	TT_REQUIRE((step > 0 && end >= start) || (step < 0 && end <= start), wrong_way, "%s",
+		   wrong_way_text);
 	TT_REQUIRE(dtype != TTNN_BFLOAT8_B, "dtype != DataType::BFLOAT8_B",
 		   "moreh arange not support bfloat8_b dtype.");
 	TT_REQUIRE(dtype != TTNN_UINT32, "dtype != DataType::UINT32",

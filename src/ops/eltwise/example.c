@@ -14,8 +14,7 @@ static const struct ttnn_memory_config dram;
 static tt_status example_buffers(struct tt_plan *plan, const struct tt_launch *launch,
 				 const ttnn_core_set *cores)
 {
-	return TT_PLAN(plan, cores,
-		       TT_CB_ROW(0, "in", .pages = 2, .page = tt_page_in0(launch)),
+	return TT_PLAN(plan, cores, TT_CB_ROW(0, "in", .pages = 2, .page = tt_page_in0(launch)),
 		       TT_CB_ROW(2, "out", .pages = 2, .page = tt_page_out0(launch)));
 }
 
@@ -50,12 +49,10 @@ static tt_status example_memory(struct tt_plan *plan, const struct tt_launch *la
 }
 
 static const struct tt_factory copy_factories[] = {
-	[SINGLE_CORE] =
-		TT_FACTORY_ROW("ttnn::operations::examples::ExampleDeviceOperation::SingleCore",
-			       example_memory),
-	[MULTI_CORE] =
-		TT_FACTORY_ROW("ttnn::operations::examples::ExampleDeviceOperation::MultiCore",
-			       example_memory),
+	[SINGLE_CORE] = TT_FACTORY_ROW(
+		"ttnn::operations::examples::ExampleDeviceOperation::SingleCore", example_memory),
+	[MULTI_CORE] = TT_FACTORY_ROW(
+		"ttnn::operations::examples::ExampleDeviceOperation::MultiCore", example_memory),
 };
 
 static const struct tt_prog copy_program = {
@@ -150,13 +147,13 @@ static tt_status composite_example_multiple_return_expand(struct tt_call *call)
 
 	return tt_moreh_launch_return(
 		call,
-		&(struct tt_program_args){
-			.prog = &many_program,
-			TT_INPUTS(tt_call_tensor(call, "input_tensor")),
-			TT_BIND(call, many_schema, [MANY_SWITCH] = ttnn_v_bool(true),
-				[MANY_NUMBER] = ttnn_v_int(EXAMPLE_NUMBER),
-				[MANY_FIRST] = ttnn_v_bool(first),
-				[MANY_SECOND] = ttnn_v_bool(second))},
+		&(struct tt_program_args){.prog = &many_program,
+					  TT_INPUTS(tt_call_tensor(call, "input_tensor")),
+					  TT_BIND(call,
+						  many_schema, [MANY_SWITCH] = ttnn_v_bool(true),
+						  [MANY_NUMBER] = ttnn_v_int(EXAMPLE_NUMBER),
+						  [MANY_FIRST] = ttnn_v_bool(first),
+						  [MANY_SECOND] = ttnn_v_bool(second))},
 		&(struct tt_moreh_slots){2, {first, second}, {NULL}});
 }
 

@@ -54,7 +54,8 @@ static tt_status blend(struct tt_tensor *into, double keep, struct tt_tensor *fr
 }
 
 /* Each result as the parameter, in tiles, where it is not given. */
-static tt_status step_infer(struct tt_launch *launch, const struct ttnn_memory_config *const *memory)
+static tt_status step_infer(struct tt_launch *launch,
+			    const struct ttnn_memory_config *const *memory)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	struct ttnn_tensor_spec made[TT_MOREH_SLOTS];
@@ -98,12 +99,12 @@ static tt_status sgd_infer(struct tt_launch *launch)
 static tt_status sgd_validate(struct tt_launch *launch)
 {
 	static const struct tt_moreh_names names = {
-						    .program = "moreh_sgd",
-						    .tensors = {[PARAM] = "params_in",
-						     [GRAD] = "grad",
-						     [BUFFER] = "momentum_buffer_in",
-						     [PARAM_OUT] = "param_out",
-						     [BUFFER_OUT] = "momentum_buffer_out"}};
+		.program = "moreh_sgd",
+		.tensors = {[PARAM] = "params_in",
+			    [GRAD] = "grad",
+			    [BUFFER] = "momentum_buffer_in",
+			    [PARAM_OUT] = "param_out",
+			    [BUFFER_OUT] = "momentum_buffer_out"}};
 
 	return tt_moreh_check(launch, &names);
 }
@@ -176,11 +177,10 @@ static const struct tt_prog sgd_program = {
 
 static tt_status sgd_expand(struct tt_call *call)
 {
-	struct tt_tensor *in[SGD_INPUTS] = {tt_call_tensor(call, "param_in"),
-					    tt_call_tensor(call, "grad"),
-					    tt_call_tensor(call, "momentum_buffer_in"),
-					    tt_call_tensor(call, "param_out"),
-					    tt_call_tensor(call, "momentum_buffer_out")};
+	struct tt_tensor *in[SGD_INPUTS] = {
+		tt_call_tensor(call, "param_in"), tt_call_tensor(call, "grad"),
+		tt_call_tensor(call, "momentum_buffer_in"), tt_call_tensor(call, "param_out"),
+		tt_call_tensor(call, "momentum_buffer_out")};
 	struct tt_moreh_slots slots = {
 		SGD_SLOTS,
 		{true, in[BUFFER_OUT] || tt_call_real(call, "momentum", 0) != 0},
@@ -228,7 +228,7 @@ static tt_status adam_validate(struct tt_launch *launch)
 	static const struct tt_moreh_names names = {
 		.program = "moreh_adam",
 		.tensors = {"params_in", "grad", "exp_avg_in", "exp_avg_sq_in", "max_exp_avg_sq_in",
-		 "params_out", "exp_avg_out", "exp_avg_sq_out", "max_exp_avg_sq_out"}};
+			    "params_out", "exp_avg_out", "exp_avg_sq_out", "max_exp_avg_sq_out"}};
 
 	return tt_moreh_check(launch, &names);
 }
@@ -238,7 +238,7 @@ static tt_status adamw_validate(struct tt_launch *launch)
 	static const struct tt_moreh_names names = {
 		.program = "moreh_adamw",
 		.tensors = {"param_in", "grad", "exp_avg_in", "exp_avg_sq_in", "max_exp_avg_sq_in",
-		 "param_out", "exp_avg_out", "exp_avg_sq_out", "max_exp_avg_sq_out"},
+			    "param_out", "exp_avg_out", "exp_avg_sq_out", "max_exp_avg_sq_out"},
 		.block_floats = true};
 
 	return tt_moreh_check(launch, &names);
@@ -290,8 +290,7 @@ static tt_status read_adam(struct adam *adam, const struct tt_launch *launch)
 	if (!launch->attrs[AMSGRAD].boolean)
 		return TTNN_OK;
 	TT_TRY(copy_of(&adam->maximum, launch, MAXIMUM));
-	return adam->maximum ? TTNN_OK
-			     : tt_scratch_f32(&adam->maximum, &adam->param->spec.shape);
+	return adam->maximum ? TTNN_OK : tt_scratch_f32(&adam->maximum, &adam->param->spec.shape);
 }
 
 /* The averages that run along, and param -= lr × mean / (sqrt(squares) + eps), each without what is missing of it at the start. */
@@ -387,8 +386,9 @@ static struct ttnn_value real_or(const struct tt_call *call, const char *name, d
 static tt_status adam_expand(struct tt_call *call)
 {
 	static const char *const names[ADAM_INPUTS] = {
-		"param_in",  "grad",        "exp_avg_in",     "exp_avg_sq_in",     "max_exp_avg_sq_in",
-		"param_out", "exp_avg_out", "exp_avg_sq_out", "max_exp_avg_sq_out"};
+		"param_in",          "grad",      "exp_avg_in",  "exp_avg_sq_in",
+		"max_exp_avg_sq_in", "param_out", "exp_avg_out", "exp_avg_sq_out",
+		"max_exp_avg_sq_out"};
 	const struct tt_prog *prog = call->entry->op->row;
 	struct tt_moreh_slots slots = {.count = ADAM_SLOTS};
 	struct tt_tensor *in[ADAM_INPUTS];
@@ -397,8 +397,8 @@ static tt_status adam_expand(struct tt_call *call)
 		in[i] = tt_call_tensor(call, names[i]);
 	for (size_t i = 0; i < ADAM_SLOTS; i++) {
 		slots.given[i] = in[OUT + i];
-		slots.there[i] = i < MAXIMUM_SLOT || in[OUT + i] ||
-				 tt_call_bool(call, "amsgrad", false);
+		slots.there[i] =
+			i < MAXIMUM_SLOT || in[OUT + i] || tt_call_bool(call, "amsgrad", false);
 	}
 	return tt_moreh_launch_return(
 		call,

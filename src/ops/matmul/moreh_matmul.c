@@ -29,16 +29,13 @@ static struct ttnn_shape product_shape(const struct tt_launch *launch)
 	const struct ttnn_shape *b = &launch->inputs[B]->spec.shape;
 	struct ttnn_shape out = {.rank = a->rank > b->rank ? a->rank : b->rank};
 
-	if (!out.rank) /* of two scalars */
-		return (struct ttnn_shape){2, {1, 1}};
+	out.rank = out.rank < 2 ? 2 : out.rank;
 	for (uint32_t back = 3; back <= out.rank; back++) {
 		uint32_t x = tt_shape_last(a, back), y = tt_shape_last(b, back);
 
 		out.dim[out.rank - back] = x > y ? x : y;
 	}
-	if (out.rank > 1)
-		out.dim[out.rank - 2] =
-			tt_shape_last(a, launch->attrs[TRANSPOSE_A].boolean ? 1 : 2);
+	out.dim[out.rank - 2] = tt_shape_last(a, launch->attrs[TRANSPOSE_A].boolean ? 1 : 2);
 	out.dim[out.rank - 1] = tt_shape_last(b, launch->attrs[TRANSPOSE_B].boolean ? 2 : 1);
 	return out;
 }
@@ -94,7 +91,9 @@ static tt_status check_bias(const struct tt_tensor *bias, uint32_t n)
 /* Only bfloat16; the depth is counted after transposition. */
 static tt_status moreh_matmul_validate(struct tt_launch *launch)
 {
-	static const struct tt_moreh_names names = { .program = "moreh_matmul", .tensors = {[A] = "input", [B] = "other", [GIVEN] = "output", [BIAS] = "bias"}};
+	static const struct tt_moreh_names names = {
+		.program = "moreh_matmul",
+		.tensors = {[A] = "input", [B] = "other", [GIVEN] = "output", [BIAS] = "bias"}};
 	const struct ttnn_shape *a = &launch->inputs[A]->spec.shape;
 	const struct ttnn_shape *b = &launch->inputs[B]->spec.shape;
 	uint32_t turned_a = launch->attrs[TRANSPOSE_A].boolean,
@@ -196,7 +195,8 @@ static tt_status moreh_dot_validate(struct tt_launch *launch)
 	enum ttnn_dtype dtype = launch->inputs[A]->spec.dtype;
 
 	for (size_t i = 0; i < TT_COUNT(rows); i++)
-		TT_REQUIRE(tt_moreh_is_row(launch->inputs[i]), rows[i], "Invalid input tensor dimensions.");
+		TT_REQUIRE(tt_moreh_is_row(launch->inputs[i]), rows[i],
+			   "Invalid input tensor dimensions.");
 	TT_REQUIRE(tt_shape_last(&launch->inputs[A]->spec.shape, 1) ==
 			   tt_shape_last(&launch->inputs[B]->spec.shape, 1),
 		   "a_shape_wo_padding[3] == b_shape_wo_padding[3]",
@@ -289,24 +289,21 @@ static tt_status moreh_matmul_expand(struct tt_call *call)
 /* The product under two more names, with its arguments under theirs. */
 static tt_status moreh_bmm_expand(struct tt_call *call)
 {
-	return TT_CALL_RETURN(call, "ttnn.moreh_matmul", {"input", *tt_call_arg(call, "input")},
-			      {"other", *tt_call_arg(call, "mat2")},
-			      {"output", *tt_call_arg(call, "output")},
-			      {"memory_config", *tt_call_arg(call, "memory_config")},
-			      {"compute_kernel_config",
-			       *tt_call_arg(call, "compute_kernel_config")});
+	return TT_CALL_RETURN(
+		call, "ttnn.moreh_matmul", {"input", *tt_call_arg(call, "input")},
+		{"other", *tt_call_arg(call, "mat2")}, {"output", *tt_call_arg(call, "output")},
+		{"memory_config", *tt_call_arg(call, "memory_config")},
+		{"compute_kernel_config", *tt_call_arg(call, "compute_kernel_config")});
 }
 
 static tt_status moreh_linear_expand(struct tt_call *call)
 {
-	return TT_CALL_RETURN(call, "ttnn.moreh_matmul", {"input", *tt_call_arg(call, "input")},
-			      {"other", *tt_call_arg(call, "weight")},
-			      {"transpose_other", ttnn_v_bool(true)},
-			      {"bias", *tt_call_arg(call, "bias")},
-			      {"output", *tt_call_arg(call, "output")},
-			      {"memory_config", *tt_call_arg(call, "memory_config")},
-			      {"compute_kernel_config",
-			       *tt_call_arg(call, "compute_kernel_config")});
+	return TT_CALL_RETURN(
+		call, "ttnn.moreh_matmul", {"input", *tt_call_arg(call, "input")},
+		{"other", *tt_call_arg(call, "weight")}, {"transpose_other", ttnn_v_bool(true)},
+		{"bias", *tt_call_arg(call, "bias")}, {"output", *tt_call_arg(call, "output")},
+		{"memory_config", *tt_call_arg(call, "memory_config")},
+		{"compute_kernel_config", *tt_call_arg(call, "compute_kernel_config")});
 }
 
 static const struct tt_op ops[] = {

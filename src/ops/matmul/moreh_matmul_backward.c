@@ -46,14 +46,14 @@ static tt_status bias_backward_memory(struct tt_plan *plan, const struct tt_laun
 	TT_TRY(tt_split_work(&split, launch->device->info.compute_grid,
 			     one ? 1 : tt_shape_last(&grad->padded, 1) / TT_TILE,
 			     TTNN_ORIENT_COL_MAJOR));
-	return TT_PLAN(plan, split.all, TT_DFB_ROW(0, "output_grad", .pages = 2, .page = tile),
-		       TT_DFB_ROW(1, "scaler", .pages = 1, .page = tile),
-		       TT_DFB_ROW(2, "mask_h_w", .pages = !one || ragged ? 2 : 0, .page = tile),
-		       TT_DFB_ROW(16, "bias_grad", .pages = 1, .page = tile),
-		       TT_DFB_ROW(24, "im0", .pages = 1, .page = tile),
-		       TT_DFB_ROW(25, "im1", .pages = 1,
-				 .page = tt_moreh_sum_bytes(&launch->attrs[BIAS_COMPUTE],
-							    grad->dtype)));
+	return TT_PLAN(
+		plan, split.all, TT_DFB_ROW(0, "output_grad", .pages = 2, .page = tile),
+		TT_DFB_ROW(1, "scaler", .pages = 1, .page = tile),
+		TT_DFB_ROW(2, "mask_h_w", .pages = !one || ragged ? 2 : 0, .page = tile),
+		TT_DFB_ROW(16, "bias_grad", .pages = 1, .page = tile),
+		TT_DFB_ROW(24, "im0", .pages = 1, .page = tile),
+		TT_DFB_ROW(25, "im1", .pages = 1,
+			   .page = tt_moreh_sum_bytes(&launch->attrs[BIAS_COMPUTE], grad->dtype)));
 }
 
 /* Sums over all but the last dimension, or over that one, too. */
@@ -64,14 +64,13 @@ static tt_status bias_backward_kernel(struct tt_launch *launch)
 	uint32_t all = (1u << shape->rank) - 1, last = shape->rank ? 1u << (shape->rank - 1) : 0;
 
 	TT_NEED(one || tt_shape_last(shape, 1) ==
-			       tt_shape_last(&launch->inputs[BIAS_GRAD]->spec.shape, 1),
+				tt_shape_last(&launch->inputs[BIAS_GRAD]->spec.shape, 1),
 		"moreh_linear_backward: bias_grad must be as wide as output_grad");
-	return tt_backend_get()->reduce(
-		&(struct tt_reduce_job){.out = launch->outputs[0],
-					.in = launch->inputs[GRAD],
-					.kind = TT_REDUCE_SUM,
-					.dims = one ? all : all & ~last,
-					.scale = 1});
+	return tt_backend_get()->reduce(&(struct tt_reduce_job){.out = launch->outputs[0],
+								.in = launch->inputs[GRAD],
+								.kind = TT_REDUCE_SUM,
+								.dims = one ? all : all & ~last,
+								.scale = 1});
 }
 
 #define BIAS_FACTORY(name_)                                                                        \
@@ -169,8 +168,9 @@ static const struct tt_prog dot_program = {
 /* `a` names the first tensor of the product, for the default of the memory config. */
 static tt_status launch_dot(struct tt_call *call, struct tt_tensor *const *in)
 {
-	struct tt_moreh_slots slots = {
-		2, {in[DOT_A_GRAD] != NULL, in[DOT_B_GRAD] != NULL}, {in[DOT_A_GRAD], in[DOT_B_GRAD]}};
+	struct tt_moreh_slots slots = {2,
+				       {in[DOT_A_GRAD] != NULL, in[DOT_B_GRAD] != NULL},
+				       {in[DOT_A_GRAD], in[DOT_B_GRAD]}};
 
 	return tt_moreh_launch_return(
 		call,
@@ -185,11 +185,11 @@ static tt_status launch_dot(struct tt_call *call, struct tt_tensor *const *in)
 
 static tt_status moreh_dot_backward_expand(struct tt_call *call)
 {
-	return launch_dot(call, (struct tt_tensor *[DOT_INPUTS]){
-					tt_call_tensor(call, "output_grad"),
-					tt_call_tensor(call, "input"), tt_call_tensor(call, "other"),
-					tt_call_tensor(call, "input_grad"),
-					tt_call_tensor(call, "other_grad")});
+	return launch_dot(
+		call, (struct tt_tensor *[DOT_INPUTS]){
+			      tt_call_tensor(call, "output_grad"), tt_call_tensor(call, "input"),
+			      tt_call_tensor(call, "other"), tt_call_tensor(call, "input_grad"),
+			      tt_call_tensor(call, "other_grad")});
 }
 
 /* ---- gradients by products ----------------------------------------------------------------------- */
@@ -209,7 +209,8 @@ static tt_status multiply(struct tt_tensor **out, struct tt_call *call,
 		       {"transpose_input", ttnn_v_bool(gradient->turn_a)},
 		       {"transpose_other", ttnn_v_bool(gradient->turn_b)},
 		       {"output", into ? ttnn_v_tensor(into) : ttnn_v_none()},
-		       {"memory_config", gradient->memory}, {"compute_kernel_config", gradient->compute});
+		       {"memory_config", gradient->memory},
+		       {"compute_kernel_config", gradient->compute});
 }
 
 /* The dimensions before the last two in which the product and where it goes differ, of the product. */
@@ -229,7 +230,8 @@ static size_t broadcast_dims(struct ttnn_value *dims, const struct tt_tensor *pr
 static bool has_same_batch(const struct tt_tensor *grad, const struct tt_tensor *into)
 {
 	for (uint32_t back = 3; back <= TTNN_MAX_RANK; back++)
-		if (tt_shape_last(&grad->spec.shape, back) != tt_shape_last(&into->spec.shape, back))
+		if (tt_shape_last(&grad->spec.shape, back) !=
+		    tt_shape_last(&into->spec.shape, back))
 			return false;
 	return true;
 }
@@ -265,10 +267,18 @@ static tt_status moreh_bmm_backward_expand(struct tt_call *call)
 	struct tt_tensor *grad = tt_call_tensor(call, "output_grad"), *out;
 	struct ttnn_value compute = *tt_call_arg(call, "compute_kernel_config");
 	const struct gradient sides[] = {
-		{.a = grad, .b = tt_call_tensor(call, "mat2"), tt_call_tensor(call, "input_grad"),
-		 .turn_b = true, .memory = *tt_call_arg(call, "input_grad_memory_config"), compute},
-		{.a = tt_call_tensor(call, "input"), .b = grad, tt_call_tensor(call, "mat2_grad"),
-		 .turn_a = true, .memory = *tt_call_arg(call, "mat2_grad_memory_config"), compute},
+		{.a = grad,
+		 .b = tt_call_tensor(call, "mat2"),
+		 tt_call_tensor(call, "input_grad"),
+		 .turn_b = true,
+		 .memory = *tt_call_arg(call, "input_grad_memory_config"),
+		 compute},
+		{.a = tt_call_tensor(call, "input"),
+		 .b = grad,
+		 tt_call_tensor(call, "mat2_grad"),
+		 .turn_a = true,
+		 .memory = *tt_call_arg(call, "mat2_grad_memory_config"),
+		 compute},
 	};
 	bool wanted;
 
@@ -278,8 +288,7 @@ static tt_status moreh_bmm_backward_expand(struct tt_call *call)
 			tt_call_return(call, NULL);
 			continue;
 		}
-		TT_REQUIRE(sides[i].into,
-			   i ? "mat2_grad.has_value()" : "input_grad.has_value()",
+		TT_REQUIRE(sides[i].into, i ? "mat2_grad.has_value()" : "input_grad.has_value()",
 			   "%s_grad needs to have a value when %s_requires_grad is True.",
 			   i ? "mat2" : "input", i ? "mat2" : "input");
 		TT_TRY(multiply(&out, call, &sides[i], sides[i].into));
@@ -344,9 +353,8 @@ static tt_status check_linear(const struct tt_call *call, struct tt_tensor *cons
 	const struct tt_tensor *bias = into[BIAS_SLOT];
 
 	for (size_t i = INPUT_GRAD; i <= WEIGHT_GRAD; i++)
-		TT_REQUIRE(!into[i] ||
-				   ttnn_shape_equal(&into[i]->spec.shape,
-						    &tt_call_tensor(call, of[i])->spec.shape),
+		TT_REQUIRE(!into[i] || ttnn_shape_equal(&into[i]->spec.shape,
+							&tt_call_tensor(call, of[i])->spec.shape),
 			   same[i], "both tensors should be the same shape");
 	TT_REQUIRE(!bias || tt_moreh_is_row(bias),
 		   "is_scalar(bias_grad_tensor) || is_1d_tensor(bias_grad_tensor)",
@@ -377,9 +385,14 @@ static tt_status moreh_linear_backward_expand(struct tt_call *call)
 	bool wanted[LINEAR_GRADS] = {true, true, true};
 	const struct ttnn_value *list = tt_call_arg(call, "are_required_outputs");
 	struct gradient sides[] = {
-		{.a = grad, .b = tt_call_tensor(call, "weight"), .compute = compute,
+		{.a = grad,
+		 .b = tt_call_tensor(call, "weight"),
+		 .compute = compute,
 		 .memory = *tt_call_arg(call, "input_grad_memory_config")},
-		{.a = grad, .b = tt_call_tensor(call, "input"), .turn_a = true, .compute = compute,
+		{.a = grad,
+		 .b = tt_call_tensor(call, "input"),
+		 .turn_a = true,
+		 .compute = compute,
 		 .memory = *tt_call_arg(call, "weight_grad_memory_config")},
 	};
 

@@ -161,10 +161,9 @@ static tt_status getitem_memory(struct tt_plan *plan, const struct tt_launch *la
 	page = !tiles ? tt_shape_last(&in->shape, 1) * bytes : across ? bytes : 16 * bytes;
 	TT_TRY(ttnn_shape_volume(&volume, out));
 	TT_TRY(tt_cores_for(&cores, launch, volume ? volume / row * tt_div_up(row, part) : 0));
-	TT_TRY(TT_PLAN(plan, cores,
-		       TT_DFB_ROW(0, "in0", .pages = 1, .page = tt_align_to(page, 32)),
-		       TT_DFB_ROW(16, "out1", .pages = tiles && across,
-				  .page = tt_align_to(page, 32))));
+	TT_TRY(TT_PLAN(
+		plan, cores, TT_DFB_ROW(0, "in0", .pages = 1, .page = tt_align_to(page, 32)),
+		TT_DFB_ROW(16, "out1", .pages = tiles && across, .page = tt_align_to(page, 32))));
 	for (size_t i = 0; i < index_count(launch); i++) {
 		const struct tt_buffer_row index = TT_DFB_ROW(
 			1 + (uint32_t)i, "index", .pages = 1,
@@ -239,7 +238,7 @@ static tt_status moreh_getitem_expand(struct tt_call *call)
 	const struct ttnn_value *list = tt_call_arg(call, "index_tensors"),
 				*dims = tt_call_arg(call, "index_dims");
 	struct tt_tensor *inputs[MOST + 2] = {tt_call_tensor(call, "input")},
-			 *given = tt_call_tensor(call, "output");
+					*given = tt_call_tensor(call, "output");
 
 	TT_REQUIRE(inputs[0], "tt::exception",
 		   "Input tensor is required for moreh_getitem operation.");
@@ -249,10 +248,10 @@ static tt_status moreh_getitem_expand(struct tt_call *call)
 	for (size_t i = 0; i < list->count; i++)
 		inputs[1 + i] = tt_value_item_tensor(list, i);
 	inputs[1 + list->count] = given;
-	return TT_LAUNCH_RETURN(call, &program, .inputs = inputs, .input_count = list->count + 2,
-				TT_OUTPUTS(given), .in_place = true,
-				TT_BIND(call, schema,
-					[MEMORY] = tt_value_memory_or_like(call, inputs[0])));
+	return TT_LAUNCH_RETURN(
+		call, &program, .inputs = inputs, .input_count = list->count + 2, TT_OUTPUTS(given),
+		.in_place = true,
+		TT_BIND(call, schema, [MEMORY] = tt_value_memory_or_like(call, inputs[0])));
 }
 
 static const struct tt_op ops[] = {

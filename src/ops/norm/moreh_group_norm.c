@@ -40,12 +40,12 @@ static struct groups groups_of(const struct tt_tensor *tensor, uint64_t groups)
 static tt_status by_channel(struct tt_tensor **out, const struct groups *groups,
 			    struct tt_tensor *in)
 {
-	return tt_moreh_view(out,
-			     &(struct ttnn_shape){3,
-						  {(uint32_t)groups->batch,
-						   (uint32_t)groups->channels,
-						   (uint32_t)groups->plane}},
-			     in);
+	return tt_moreh_view(
+		out,
+		&(struct ttnn_shape){3,
+				     {(uint32_t)groups->batch, (uint32_t)groups->channels,
+				      (uint32_t)groups->plane}},
+		in);
 }
 
 /* gamma or beta, an element for each channel. */
@@ -102,7 +102,7 @@ static tt_status check_groups(const struct ttnn_value *groups)
 #define ATTRS(X)                                                                                   \
 	X(GROUPS, "num_groups")                                                                    \
 	X(EPS, "eps")                                                                              \
-	X(REQUIRED, "are_required_outputs")                                \
+	X(REQUIRED, "are_required_outputs")                                                        \
 	X(MEMORY, "memory_config")                                                                 \
 	X(MEAN_MEMORY, "mean_memory_config")                                                       \
 	X(RSTD_MEMORY, "rstd_memory_config")                                                       \
@@ -126,13 +126,13 @@ static tt_status group_norm_infer(struct tt_launch *launch)
 
 static tt_status group_norm_validate(struct tt_launch *launch)
 {
-	static const struct tt_moreh_names names = {
-		.program = "moreh_group_norm",
-		.tensors = {[IN] = "input", [OUT_GIVEN] = "output", [MEAN_GIVEN] = "mean",
-		 [RSTD_GIVEN] = "rstd"}};
+	static const struct tt_moreh_names names = {.program = "moreh_group_norm",
+						    .tensors = {[IN] = "input",
+								[OUT_GIVEN] = "output",
+								[MEAN_GIVEN] = "mean",
+								[RSTD_GIVEN] = "rstd"}};
 	static const struct tt_moreh_names gains = {
-						    .program = "moreh_group_norm",
-						    .tensors = {[GAMMA] = "gamma", [BETA] = "beta"}};
+		.program = "moreh_group_norm", .tensors = {[GAMMA] = "gamma", [BETA] = "beta"}};
 	struct tt_tensor *const *in = launch->inputs;
 	int64_t groups = launch->attrs[GROUPS].integer;
 
@@ -219,10 +219,8 @@ static tt_status group_norm_kernel(struct tt_launch *launch)
 		return TTNN_OK;
 	TT_TRY(tt_moreh_matrix(&x, groups.rows, groups.cols, launch->inputs[IN]));
 	TT_TRY(tt_moreh_matrix(&y, groups.rows, groups.cols, launch->inputs[IN]));
-	TT_TRY(tt_backend_get()->norm(&(struct tt_norm_job){.out = y,
-							    .in = x,
-							    .kind = TT_NORM_LAYER,
-							    .epsilon = launch->attrs[EPS].real}));
+	TT_TRY(tt_backend_get()->norm(&(struct tt_norm_job){
+		.out = y, .in = x, .kind = TT_NORM_LAYER, .epsilon = launch->attrs[EPS].real}));
 	TT_TRY(by_channel(&y, &groups, y));
 	for (size_t i = GAMMA; i <= BETA; i++)
 		if (launch->inputs[i]) {
@@ -255,9 +253,9 @@ static const struct tt_prog program = {
 static tt_status group_norm_expand(struct tt_call *call)
 {
 	struct tt_tensor *in[INPUTS] = {
-		tt_call_tensor(call, "input"),  tt_call_tensor(call, "gamma"),
-		tt_call_tensor(call, "beta"),   tt_call_tensor(call, "output"),
-		tt_call_tensor(call, "mean"),   tt_call_tensor(call, "rstd")};
+		tt_call_tensor(call, "input"), tt_call_tensor(call, "gamma"),
+		tt_call_tensor(call, "beta"),  tt_call_tensor(call, "output"),
+		tt_call_tensor(call, "mean"),  tt_call_tensor(call, "rstd")};
 	struct tt_moreh_slots slots = {
 		OUTPUTS, {true}, {in[OUT_GIVEN], in[MEAN_GIVEN], in[RSTD_GIVEN]}};
 
@@ -273,7 +271,8 @@ static tt_status group_norm_expand(struct tt_call *call)
 			.prog = &program,
 			.inputs = in,
 			.input_count = INPUTS,
-			TT_BIND(call, schema, [MEMORY] = tt_moreh_memory(call, "memory_config", in[IN]),
+			TT_BIND(call,
+				schema, [MEMORY] = tt_moreh_memory(call, "memory_config", in[IN]),
 				[MEAN_MEMORY] = tt_moreh_memory(call, "mean_memory_config", in[IN]),
 				[RSTD_MEMORY] = tt_moreh_memory(call, "rstd_memory_config", in[IN]),
 				[COMPUTE] = tt_moreh_compute(call))},
@@ -412,7 +411,7 @@ static const struct tt_prog input_program = {
 
 #define GAIN_ATTRS(X)                                                                              \
 	X(GAIN_GROUPS, "num_groups")                                                               \
-	X(GAIN_REQUIRED, "are_required_outputs")                           \
+	X(GAIN_REQUIRED, "are_required_outputs")                                                   \
 	X(GAMMA_MEMORY, "gamma_grad_memory_config")                                                \
 	X(BETA_MEMORY, "beta_grad_memory_config")                                                  \
 	X(GAIN_COMPUTE, "compute_kernel_config")
@@ -514,7 +513,8 @@ static tt_status input_gradient(struct tt_call *call, struct tt_tensor *const *i
 		call, &input_program, .inputs = in, .input_count = INPUT_GRAD_INPUTS,
 		TT_OUTPUTS(in[INPUT_GRAD]), .in_place = true,
 		TT_BIND(call, input_schema,
-			[INPUT_MEMORY] = tt_moreh_memory(call, "input_grad_memory_config", in[GRAD]),
+			[INPUT_MEMORY] =
+				tt_moreh_memory(call, "input_grad_memory_config", in[GRAD]),
 			[INPUT_COMPUTE] = tt_moreh_compute(call)));
 }
 
@@ -523,8 +523,7 @@ static tt_status gain_gradients(struct tt_call *call, struct tt_tensor *const *i
 				const bool *wanted)
 {
 	struct ttnn_value required[] = {ttnn_v_bool(wanted[0]), ttnn_v_bool(wanted[1])};
-	struct tt_moreh_slots slots = {
-		2, {wanted[0], wanted[1]}, {in[GAMMA_GRAD], in[BETA_GRAD]}};
+	struct tt_moreh_slots slots = {2, {wanted[0], wanted[1]}, {in[GAMMA_GRAD], in[BETA_GRAD]}};
 
 	return tt_moreh_launch_return(
 		call,

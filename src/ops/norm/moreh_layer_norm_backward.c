@@ -71,8 +71,7 @@ static tt_status check_dims(const struct tt_launch *launch)
 static tt_status check_statistics(const struct tt_launch *launch)
 {
 	const struct ttnn_shape *in = &launch->inputs[INPUT]->spec.shape;
-	struct ttnn_shape want =
-		part_of(in, 0, in->rank - (uint32_t)launch->attrs[DIMS].integer);
+	struct ttnn_shape want = part_of(in, 0, in->rank - (uint32_t)launch->attrs[DIMS].integer);
 
 	TT_TRY(check_shape(launch->inputs[MEAN], &want,
 			   "canonicalize_shape_for_validation(mean.logical_shape()) == "

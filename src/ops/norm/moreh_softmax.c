@@ -176,9 +176,8 @@ static tt_status moreh_softmax_expand(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"),
 			 *given = tt_call_tensor(call, "output_tensor");
-	const struct tt_compute_usual usual = {.fidelity = TT_HIFI4,
-					       .approx = true,
-					       .fp32 = in->spec.dtype == TTNN_FLOAT32};
+	const struct tt_compute_usual usual = {
+		.fidelity = TT_HIFI4, .approx = true, .fp32 = in->spec.dtype == TTNN_FLOAT32};
 
 	TT_TRY(tt_need_device(in));
 	return TT_LAUNCH_RETURN(
@@ -241,12 +240,10 @@ static tt_status softmax_backward_choose(uint32_t *out, struct tt_launch *launch
 	TT_NEED_MEMORY(work);
 	if (asked != NONE)
 		TT_TRY(check_strategy(launch, behind, &words));
-	work->line = behind == 1   ? tiles.width
-		     : behind == 2 ? tiles.height
-				   : in->padded.dim[dim];
+	work->line = behind == 1 ? tiles.width : behind == 2 ? tiles.height : in->padded.dim[dim];
 	small = behind < 3 && asked != LARGE_W && asked != LARGE_H && stays(launch, work->line);
-	TT_REQUIRE(small || (asked != SMALL_W && asked != SMALL_H),
-		   words.fits[behind > 1], "not enough circular buffer memory for %s::%s",
+	TT_REQUIRE(small || (asked != SMALL_W && asked != SMALL_H), words.fits[behind > 1],
+		   "not enough circular buffer memory for %s::%s",
 		   launch->attrs[STRATEGY].enumeration->name,
 		   tt_enum_name(launch->attrs[STRATEGY].enumeration, asked));
 	*out = behind == 1   ? small ? W_SMALL : W_LARGE
@@ -264,8 +261,7 @@ static tt_status softmax_backward_memory(struct tt_plan *plan, const struct tt_l
 	uint32_t which = tt_factory_index(launch);
 	bool small = which == H_SMALL || which == W_SMALL, outer = which == C_LARGE;
 	uint64_t line = small ? work->line : 2, tile = tt_page_out0(launch);
-	uint64_t sum = tt_moreh_sum_bytes(&launch->attrs[COMPUTE],
-					  launch->outputs[0]->spec.dtype);
+	uint64_t sum = tt_moreh_sum_bytes(&launch->attrs[COMPUTE], launch->outputs[0]->spec.dtype);
 
 	return TT_PLAN(plan, work->cores, TT_DFB_ROW(0, "y", .pages = line, .page = tile),
 		       TT_DFB_ROW(1, "dy", .pages = line, .page = tile),
@@ -283,7 +279,8 @@ static tt_status softmax_backward_memory(struct tt_plan *plan, const struct tt_l
  */
 static tt_status softmax_backward_kernel(struct tt_launch *launch)
 {
-	static const struct tt_unary_step power = {.fn = TT_UNARY_EXP}, minus = {.fn = TT_UNARY_NEG};
+	static const struct tt_unary_step power = {.fn = TT_UNARY_EXP},
+					  minus = {.fn = TT_UNARY_NEG};
 	enum kind kind = (enum kind)launch->attrs[OP].integer;
 	struct tt_tensor *y = launch->inputs[OUTPUT], *dy = launch->inputs[GRAD];
 	uint32_t line = 1u << launch->attrs[DIM].integer;
@@ -341,18 +338,20 @@ static tt_status softmax_backward_expand(struct tt_call *call)
 
 /* ---- the operations ------------------------------------------------------------------------------ */
 
-#define FORWARD_ROW(name_, kind_, doc_)                                                   \
+#define FORWARD_ROW(name_, kind_, doc_)                                                            \
 	{                                                                                          \
 		.name = "ttnn.moreh_" name_, .doc = doc_,                                          \
 		.sigs = {"input_tensor: Tensor, dim: size, *, output_tensor: Tensor? = None, op: " \
 			 "MorehSoftmaxOp = " kind_ ", strategy: MorehSoftmaxStrategy = NONE, "     \
 			 "memory_config: MemoryConfig? = None, compute_kernel_config: "            \
 			 "ComputeConfig? = None"},                                                 \
-		.expand = moreh_softmax_expand, .golden = tt_golden_moreh_softmax, TT_PROGRAMS(&program)           \
+		.expand = moreh_softmax_expand, .golden = tt_golden_moreh_softmax,                 \
+		TT_PROGRAMS(&program)                                                              \
 	}
 #define BACKWARD_ROW(name_, kind_)                                                                 \
 	{                                                                                          \
-		.name = "ttnn.moreh_" name_ "_backward", .doc = "The gradient of moreh_" name_ ".", \
+		.name = "ttnn.moreh_" name_ "_backward",                                           \
+		.doc = "The gradient of moreh_" name_ ".",                                         \
 		.sigs = {"output_tensor: Tensor, output_grad_tensor: Tensor, dim: size, *, "       \
 			 "input_grad_tensor: Tensor? = None, op: MorehSoftmaxBackwardOp = " kind_  \
 			 ", strategy: MorehSoftmaxBackwardStrategy = NONE, memory_config: "        \
@@ -362,12 +361,9 @@ static tt_status softmax_backward_expand(struct tt_call *call)
 	}
 
 static const struct tt_op ops[] = {
-	FORWARD_ROW("softmax", "SOFTMAX",
-		    "exp(x) over its sum along a dimension."),
-	FORWARD_ROW("softmin", "SOFTMIN",
-		    "exp(-x) over its sum along a dimension."),
-	FORWARD_ROW("logsoftmax", "LOGSOFTMAX",
-		    "The logarithm of softmax along a dimension."),
+	FORWARD_ROW("softmax", "SOFTMAX", "exp(x) over its sum along a dimension."),
+	FORWARD_ROW("softmin", "SOFTMIN", "exp(-x) over its sum along a dimension."),
+	FORWARD_ROW("logsoftmax", "LOGSOFTMAX", "The logarithm of softmax along a dimension."),
 	BACKWARD_ROW("softmax", "SOFTMAX"),
 	BACKWARD_ROW("softmin", "SOFTMIN"),
 	BACKWARD_ROW("logsoftmax", "LOGSOFTMAX"),

@@ -80,8 +80,7 @@ tt_status tt_norm_gradient(struct tt_tensor *out, const struct tt_norm_rows *row
 
 /* A row whose tiles do not all fit is read tile by tile, and needs one buffer less. */
 tt_status tt_norm_gradient_memory(struct tt_plan *plan, const struct tt_launch *launch,
-				  const ttnn_core_set *cores,
-				  const struct tt_norm_buffers *buffers)
+				  const ttnn_core_set *cores, const struct tt_norm_buffers *buffers)
 {
 	uint64_t tile = buffers->tile, sum = buffers->sum, inner = buffers->inner;
 	struct tt_buffer_row rows[] = {

@@ -13,8 +13,9 @@ tt_status tt_norm_rstd(struct tt_tensor *out, struct tt_tensor *rows, double eps
 
 /* What gradients are made of, as matrices with a row for each that was normalised. */
 struct tt_norm_rows {
-	struct tt_tensor *y, *dy; /* normalised values, before gamma; the gradient of what came of them */
-	struct tt_tensor *rstd;   /* a column */
+	struct tt_tensor *y,
+		*dy; /* normalised values, before gamma; the gradient of what came of them */
+	struct tt_tensor *rstd; /* a column */
 	uint64_t rows, cols;
 };
 

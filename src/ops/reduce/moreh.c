@@ -30,7 +30,17 @@ static tt_status dim_infer(struct tt_launch *launch)
 	bool keep = tt_launch_attr(launch, "keepdim")->boolean || dims.dim[0] + 2 >= in->shape.rank;
 	struct ttnn_shape shape = tt_reduction_shape(&in->shape, &dims, keep);
 
-	return tt_infer_one(launch, &shape, in->dtype, TTNN_TILE);
+	return tt_infer_one(launch, &shape, in->dtype, in->layout);
+}
+
+/* Norms are in tiles, whatever their input is in. */
+static tt_status norm_infer(struct tt_launch *launch)
+{
+	TT_TRY(dim_infer(launch));
+	if (launch->outputs[0])
+		return TTNN_OK;
+	return tt_spec_simple(&launch->specs[0], &launch->specs[0].shape, launch->specs[0].dtype,
+			      TTNN_TILE, &launch->specs[0].memory);
 }
 
 #define MOST_DIMENSIONS 8 /* that upstream knows */
@@ -43,8 +53,8 @@ static tt_status check_dim(const struct tt_launch *launch)
 	uint32_t rank = launch->inputs[0]->spec.shape.rank;
 
 	TT_REQUIRE(dim >= 0 && dim <= MOST_DIMENSIONS,
-		   "(dim >= 0 && dim <= ttnn::MAX_NUM_DIMENSIONS)",
-		   "dim must be between 0 and %d.", MOST_DIMENSIONS);
+		   "(dim >= 0 && dim <= ttnn::MAX_NUM_DIMENSIONS)", "dim must be between 0 and %d.",
+		   MOST_DIMENSIONS);
 	TT_REQUIRE(dim < rank, "(dim < input_rank)",
 		   "dim must be smaller than input tensor rank %u.", rank);
 	return TTNN_OK;
@@ -116,7 +126,8 @@ static tt_status check_given(const struct tt_launch *launch)
 	padded.dim[dim + ahead] = dim + 2 >= shape.rank ? TT_TILE : 1;
 	shape.dim[dim] = 1;
 	TT_TRY(check_kept(&padded, &out->padded, "input_dim[i] == output_dim[i]", ""));
-	return check_kept(&shape, &out->shape, "input_dim_wo_padding[i] == output_dim_wo_padding[i]",
+	return check_kept(&shape, &out->shape,
+			  "input_dim_wo_padding[i] == output_dim_wo_padding[i]",
 			  " without padding");
 }
 
@@ -411,7 +422,7 @@ static const struct tt_prog prog_norm = {
 	.device_op = "MorehNormOperation",
 	.prim = "ttnn::prim::moreh_norm",
 	.attrs = &norm_schema,
-	.infer = dim_infer,
+	.infer = norm_infer,
 	.validate = norm_validate,
 	TT_FACTORIES(norm_factories),
 	.choose = norm_choose,
@@ -439,8 +450,8 @@ static tt_status pow_memory(struct tt_plan *plan, const struct tt_launch *launch
 {
 	struct tt_reduce_tiles tiles = tt_reduce_tiles_of(&launch->inputs[0]->spec);
 	uint64_t in = tt_page_in0(launch);
-	uint64_t sum = tt_moreh_sum_bytes(&launch->attrs[POW_COMPUTE],
-					  launch->inputs[0]->spec.dtype);
+	uint64_t sum =
+		tt_moreh_sum_bytes(&launch->attrs[POW_COMPUTE], launch->inputs[0]->spec.dtype);
 	const ttnn_core_set *cores;
 
 	TT_TRY(tt_cores_for(&cores, launch, tiles.matrices * tiles.height));
@@ -455,25 +466,20 @@ static tt_status pow_memory(struct tt_plan *plan, const struct tt_launch *launch
 		       TT_DFB_ROW(27, "exp_lxmd_dfb", .pages = 1, .page = sum));
 }
 
-/* The magnitude to a power, of which other orders are made. */
+/* The magnitude to a power, of which other orders are made. A given output may have another shape. */
 static tt_status pow_kernel(struct tt_launch *launch)
 {
-	struct tt_unary_step steps[] = {
-		{.fn = TT_UNARY_ABS},
-		{.fn = TT_UNARY_POWER, .count = 1, .params = {launch->attrs[POW_P].real}}};
+	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0];
 
-	return tt_backend_get()->map(&(struct tt_map_job){.out = launch->outputs[0],
-							  .arity = 1,
-							  .in = {launch->inputs[0]},
-							  .post = steps,
-							  .post_count = TT_COUNT(steps)});
+	if (!ttnn_shape_equal(&in->spec.shape, &out->spec.shape))
+		TT_TRY(tt_moreh_view(&in, &out->spec.shape, in));
+	return tt_moreh_power(out, in, launch->attrs[POW_P].real);
 }
 
 static const struct tt_prog prog_pow = {
 	.device_op = "MorehAbsPowOperation",
 	.prim = "ttnn::prim::moreh_abs_pow",
 	.attrs = &pow_schema,
-	.infer = tt_infer_tiles,
 	.validate = pow_validate,
 	TT_FACTORY("ttnn::operations::moreh::moreh_abs_pow::MorehAbsPowOperation::"
 		   "MorehAbsPowProgramFactory",
@@ -514,13 +520,12 @@ static tt_status norm_pass(struct tt_tensor **out, struct tt_call *call, struct 
 			   struct tt_tensor *given, int64_t dim)
 {
 	TT_TRY(tt_need_device(in));
-	return TT_LAUNCH(out, call, &prog_norm, TT_INPUTS(in, given), TT_OUTPUTS(given),
-			 .in_place = true,
-			 TT_BIND(call,
-				 norm_schema, [NORM_P] = ttnn_v_real(tt_call_real(call, "p", 2)),
-				 [NORM_DIM] = ttnn_v_int(dim),
-				 [NORM_MEMORY] = tt_value_memory_or_like(call, in),
-				 [NORM_COMPUTE] = tt_moreh_compute(call)));
+	return TT_LAUNCH(
+		out, call, &prog_norm, TT_INPUTS(in, given), TT_OUTPUTS(given), .in_place = true,
+		TT_BIND(call, norm_schema, [NORM_P] = ttnn_v_real(tt_call_real(call, "p", 2)),
+			[NORM_DIM] = ttnn_v_int(dim),
+			[NORM_MEMORY] = tt_value_memory_or_like(call, in),
+			[NORM_COMPUTE] = tt_moreh_compute(call)));
 }
 
 static tt_status pow_pass(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
@@ -601,11 +606,11 @@ static tt_status return_passes(struct tt_call *call, pass_fn first, pass_fn othe
 {
 	struct tt_tensor *out;
 
-	return tt_call_give(
-		call,
-		run_passes(&out, call, tt_call_tensor(call, "input"),
-			   tt_call_tensor(call, "output"), &(struct passes){first, others}),
-		&out);
+	return tt_call_give(call,
+			    run_passes(&out, call, tt_call_tensor(call, "input"),
+				       tt_call_tensor(call, "output"),
+				       &(struct passes){first, others}),
+			    &out);
 }
 
 static tt_status moreh_sum_expand(struct tt_call *call)
@@ -626,19 +631,46 @@ static tt_status mean_expand(struct tt_call *call)
 	return return_passes(call, mean_pass, mean_pass);
 }
 
+/* How many are not zero: counted over the last dimension, and summed up over the others. */
+static tt_status count_expand(struct tt_call *call, struct tt_tensor *in)
+{
+	struct tt_tensor *given = tt_call_tensor(call, "output"), *counts, *between, *out;
+	int64_t dims[TTNN_MAX_RANK];
+	size_t count;
+	tt_status status = TTNN_OK;
+
+	TT_TRY(tt_moreh_dims(dims, &count, call, in->spec.shape.rank, true));
+	TT_NEED(count, "moreh_norm takes a tensor of at least one dimension, not a scalar");
+	TT_TRY(norm_pass(&counts, call, in, count > 1 ? NULL : given, dims[count - 1]));
+	out = between = counts;
+	for (size_t i = count - 1; i-- > 0 && status == TTNN_OK;) {
+		status = sum_pass(&out, call, between, i ? NULL : given, dims[i]);
+		if (between != counts && i && status == TTNN_OK)
+			tt_call_overwrite(call, between);
+		else if (between != counts)
+			tt_call_drop(call, between);
+		between = out;
+	}
+	if (out != counts || status != TTNN_OK)
+		tt_call_drop(call, counts);
+	return tt_call_give(call, status, &out);
+}
+
 /* Other orders: powers, sums over all dimensions, and the root as a power. */
 static tt_status norm_expand(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input"), *out, *powers, *sum;
 	double p = tt_call_real(call, "p", 2);
 
-	if (p == 0 || isinf(p))
-		return return_passes(call, norm_pass, p == 0 ? sum_pass : norm_pass);
+	if (p == 0)
+		return count_expand(call, in);
+	if (isinf(p))
+		return return_passes(call, norm_pass, norm_pass);
 	TT_TRY(pow_pass(&powers, call, in, NULL, p));
-	TT_TRY(tt_call_overwrite_after(call, sum_passes(&sum, call, powers, NULL), powers));
-	tt_call_own(call, sum);
-	return tt_call_give(call, pow_pass(&out, call, sum, tt_call_tensor(call, "output"), 1 / p),
-			    &out);
+	TT_TRY(tt_call_replace(&powers, call, sum_passes(&sum, call, powers, NULL), &sum));
+	tt_call_own(call, powers);
+	return tt_call_give(
+		call, pow_pass(&out, call, powers, tt_call_tensor(call, "output"), 1 / p), &out);
 }
 
 static tt_status pow_expand(struct tt_call *call)

@@ -183,8 +183,7 @@ static tt_status check_kept(const struct tt_launch *launch, const struct ttnn_sh
 
 static tt_status sum_backward_validate(struct tt_launch *launch)
 {
-	static const struct tt_moreh_names names = {
-						    .program = "moreh_sum_backward",
+	static const struct tt_moreh_names names = {.program = "moreh_sum_backward",
 						    .tensors = {[SUM_GRAD] = "output_grad"}};
 	const struct tt_tensor *in = launch->inputs[SUM_INPUT], *given = launch->inputs[SUM_GIVEN];
 
@@ -262,7 +261,9 @@ static tt_status mean_backward_infer(struct tt_launch *launch)
 
 static tt_status mean_backward_validate(struct tt_launch *launch)
 {
-	static const struct tt_moreh_names names = { .program = "moreh_mean_backward", .tensors = {[MEAN_GRAD] = "output_grad", [MEAN_GIVEN] = "input_grad"}};
+	static const struct tt_moreh_names names = {
+		.program = "moreh_mean_backward",
+		.tensors = {[MEAN_GRAD] = "output_grad", [MEAN_GIVEN] = "input_grad"}};
 
 	return tt_moreh_check(launch, &names);
 }
@@ -327,12 +328,11 @@ enum { NORM_INPUT, NORM_OUTPUT, NORM_GRAD, NORM_GIVEN };
 
 static tt_status norm_backward_validate(struct tt_launch *launch)
 {
-	static const struct tt_moreh_names names = {
-						    .program = "moreh_norm_backward",
+	static const struct tt_moreh_names names = {.program = "moreh_norm_backward",
 						    .tensors = {[NORM_INPUT] = "input",
-						     [NORM_OUTPUT] = "output",
-						     [NORM_GRAD] = "output_grad",
-						     [NORM_GIVEN] = "input_grad"}};
+								[NORM_OUTPUT] = "output",
+								[NORM_GRAD] = "output_grad",
+								[NORM_GIVEN] = "input_grad"}};
 
 	return tt_moreh_check(launch, &names);
 }
@@ -345,8 +345,8 @@ static tt_status norm_backward_memory(struct tt_plan *plan, const struct tt_laun
 					  launch->inputs[NORM_GRAD]->spec.dtype);
 
 	if (!launch->attrs[NORM_KEEP].boolean)
-		TT_TRY(check_dims(&launch->attrs[NORM_DIMS],
-				  launch->outputs[0]->spec.shape.rank, "rank"));
+		TT_TRY(check_dims(&launch->attrs[NORM_DIMS], launch->outputs[0]->spec.shape.rank,
+				  "rank"));
 	TT_TRY(backward_cores(&cores, launch));
 	return TT_PLAN(plan, cores, TT_DFB_ROW(0, "mnb_input", .pages = 1, .page = tile),
 		       TT_DFB_ROW(1, "mnb_output", .pages = 1, .page = tile),
@@ -380,10 +380,8 @@ static tt_status fill_zeros(struct tt_tensor *tensor)
  */
 static tt_status norm_backward_kernel(struct tt_launch *launch)
 {
-	static const struct tt_unary_step size = {.fn = TT_UNARY_ABS}, sign = {.fn = TT_UNARY_SIGN};
+	static const struct tt_unary_step sign = {.fn = TT_UNARY_SIGN};
 	double p = launch->attrs[NORM_P].real;
-	const struct tt_unary_step power = {
-		.fn = TT_UNARY_POWER_ITERATIVE, .count = 1, .params = {p - 1}};
 	struct tt_tensor *out = launch->outputs[0], *in = launch->inputs[NORM_INPUT];
 	struct tt_tensor *ratio, *signs, *norm, *grad;
 
@@ -395,12 +393,12 @@ static tt_status norm_backward_kernel(struct tt_launch *launch)
 	TT_TRY(keep_dims(&grad, launch, launch->inputs[NORM_GRAD]));
 	TT_TRY(tt_scratch_f32(&ratio, &in->spec.shape));
 	TT_TRY(tt_scratch_f32(&signs, &in->spec.shape));
-	TT_TRY(tt_moreh_apply(ratio, in, &size, 1));
+	TT_TRY(tt_moreh_power(ratio, in, 1));
 	TT_TRY(tt_moreh_apply(signs, in, &sign, 1));
 	TT_TRY(fill_zeros(norm));
 	TT_TRY(tt_moreh_map(ratio, TT_BINARY_DIV, ratio, norm));
 	TT_TRY(fill_zeros(ratio));
-	TT_TRY(tt_moreh_apply(ratio, ratio, &power, 1));
+	TT_TRY(tt_moreh_power(ratio, ratio, p - 1));
 	TT_TRY(tt_moreh_map(ratio, TT_BINARY_MUL, ratio, signs));
 	return tt_moreh_map(out, TT_BINARY_MUL, ratio, grad);
 }
@@ -423,14 +421,13 @@ static tt_status norm_backward_expand(struct tt_call *call)
 	struct ttnn_value dims;
 
 	TT_TRY(backward_dims(&dims, call, in->spec.shape.rank, true));
-	return TT_LAUNCH_RETURN(
-		call, &norm_program,
-		TT_INPUTS(in, tt_call_tensor(call, "output"), tt_call_tensor(call, "output_grad"),
-			  given),
-		TT_OUTPUTS(given), .in_place = true,
-		TT_BIND(call, norm_schema, [NORM_DIMS] = dims,
-			[NORM_MEMORY] = tt_value_memory_or_like(call, in),
-			[NORM_COMPUTE] = tt_moreh_compute(call)));
+	return TT_LAUNCH_RETURN(call, &norm_program,
+				TT_INPUTS(in, tt_call_tensor(call, "output"),
+					  tt_call_tensor(call, "output_grad"), given),
+				TT_OUTPUTS(given), .in_place = true,
+				TT_BIND(call, norm_schema, [NORM_DIMS] = dims,
+					[NORM_MEMORY] = tt_value_memory_or_like(call, in),
+					[NORM_COMPUTE] = tt_moreh_compute(call)));
 }
 
 /* ---- the operations ------------------------------------------------------------------------------ */

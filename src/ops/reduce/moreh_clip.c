@@ -62,8 +62,8 @@ static tt_status step1_memory(struct tt_plan *plan, const struct tt_launch *laun
 		uint32_t rank = launch->inputs[i]->spec.shape.rank;
 
 		TT_REQUIRE(rank > 3, "tt::exception",
-			   "ShapeBase[] index out of range. %u not in [-4, %u)",
-			   rank < 3 ? 2u : 3u, rank);
+			   "ShapeBase[] index out of range. %u not in [-4, %u)", rank < 3 ? 2u : 3u,
+			   rank);
 	}
 	TT_TRY(tt_cores_for(&cores, launch, tensor_count(launch)));
 	return TT_PLAN(plan, cores, TT_CB_ROW(0, "input", .pages = 1, .page = tile),
@@ -88,9 +88,6 @@ static enum tt_reduce_kind kind_of(double p)
 static tt_status step1_kernel(struct tt_launch *launch)
 {
 	double p = launch->attrs[STEP1_P].real;
-	const struct tt_unary_step steps[] = {
-		{.fn = TT_UNARY_ABS},
-		{.fn = TT_UNARY_POWER_ITERATIVE, .count = 1, .params = {isinf(p) ? 1 : p}}};
 	static const uint32_t one[] = {1, 1, 1};
 	const struct ttnn_shape single = {3, {1, 1, 1}};
 	struct tt_tensor *powers, *sum;
@@ -101,7 +98,7 @@ static tt_status step1_kernel(struct tt_launch *launch)
 
 		TT_TRY(tt_scratch_f32(&powers, &in->spec.shape));
 		TT_TRY(tt_scratch_f32(&sum, &single));
-		TT_TRY(tt_moreh_apply(powers, in, steps, TT_COUNT(steps)));
+		TT_TRY(tt_moreh_power(powers, in, isinf(p) ? 1 : p));
 		TT_TRY(tt_backend_get()->reduce(
 			&(struct tt_reduce_job){.out = sum,
 						.in = powers,
@@ -145,8 +142,7 @@ static tt_status step2_infer(struct tt_launch *launch)
 
 static tt_status step2_validate(struct tt_launch *launch)
 {
-	static const struct tt_moreh_names names = {
-						    .program = "moreh_clip_grad_norm_step2",
+	static const struct tt_moreh_names names = {.program = "moreh_clip_grad_norm_step2",
 						    .tensors = {"tmp_pow_sum", "total_norm"}};
 
 	return tt_moreh_check(launch, &names);
@@ -171,9 +167,6 @@ static tt_status step2_memory(struct tt_plan *plan, const struct tt_launch *laun
 static tt_status step2_kernel(struct tt_launch *launch)
 {
 	double p = launch->attrs[STEP2_P].real;
-	const struct tt_unary_step root = {.fn = TT_UNARY_POWER_ITERATIVE,
-					   .count = 1,
-					   .params = {isinf(p) ? 1 : 1 / p}};
 	struct tt_tensor *out = launch->outputs[0], *sum;
 	struct ttnn_shape single = {.rank = out->spec.shape.rank};
 	uint64_t volume;
@@ -185,10 +178,9 @@ static tt_status step2_kernel(struct tt_launch *launch)
 	TT_TRY(tt_scratch_f32(&sum, &single));
 	TT_TRY(tt_backend_get()->reduce(&(struct tt_reduce_job){
 		.out = sum, .in = launch->inputs[0], .kind = kind_of(p), .dims = 7, .scale = 1}));
-	TT_TRY(tt_moreh_apply(sum, sum, &root, 1));
+	TT_TRY(tt_moreh_power(sum, sum, isinf(p) ? 1 : 1 / p));
 	return volume == 1 ? tt_backend_get()->reshape(out, sum)
-			   : tt_move_part(out, sum,
-					  &(struct tt_move_block){.extent = single.dim});
+			   : tt_move_part(out, sum, &(struct tt_move_block){.extent = single.dim});
 }
 
 static const struct tt_prog step2_program = {
@@ -310,7 +302,8 @@ static tt_status sum_powers(struct tt_tensor **out, struct tt_call *call,
 		TT_TRY(TT_LAUNCH(
 			&same, call, &step1_program, .inputs = batch.tensors,
 			.input_count = batch.count + 1, TT_OUTPUTS(*out), .in_place = true,
-			TT_BIND(call, step1_schema, [STEP1_FIRST] = ttnn_v_int((int64_t)batch.first),
+			TT_BIND(call,
+				step1_schema, [STEP1_FIRST] = ttnn_v_int((int64_t)batch.first),
 				[STEP1_MEMORY] = memory_of(call, batch.tensors[0]),
 				[STEP1_COMPUTE] = tt_moreh_compute(call))));
 		ttnn_tensor_unref(same);
@@ -321,11 +314,12 @@ static tt_status sum_powers(struct tt_tensor **out, struct tt_call *call,
 /* Upstream's words for a norm that is no number. */
 static tt_status refuse_norm(const struct tt_call *call, bool holds, const char *condition)
 {
-	TT_REQUIRE(holds, condition,
-		   "The total norm of order %g for gradients from `parameters` is non-finite, so it "
-		   "cannot be clipped. To disable this error and scale the gradients by the "
-		   "non-finite norm anyway, set `error_if_nonfinite=False`",
-		   (double)(float)tt_call_real(call, "norm_type", 2));
+	TT_REQUIRE(
+		holds, condition,
+		"The total norm of order %g for gradients from `parameters` is non-finite, so it "
+		"cannot be clipped. To disable this error and scale the gradients by the "
+		"non-finite norm anyway, set `error_if_nonfinite=False`",
+		(double)(float)tt_call_real(call, "norm_type", 2));
 	return TTNN_OK;
 }
 
@@ -351,14 +345,13 @@ static tt_status number(struct tt_tensor **out, struct tt_call *call, double val
 {
 	const struct ttnn_shape shape = {1, {1}};
 
-	return tt_call_owned(
-		call,
-		TT_CALL(out, call, "ttnn.full", {"shape", ttnn_v_shape(&shape)},
-			{"fill_value", ttnn_v_real(value)},
-			{"dtype", ttnn_v_dtype(like->spec.dtype)},
-			{"layout", tt_value_enum(&tt_enum_layout, TTNN_TILE)},
-			{"device", ttnn_v_device(tt_tensor_device(like))}),
-		out);
+	return tt_call_owned(call,
+			     TT_CALL(out, call, "ttnn.full", {"shape", ttnn_v_shape(&shape)},
+				     {"fill_value", ttnn_v_real(value)},
+				     {"dtype", ttnn_v_dtype(like->spec.dtype)},
+				     {"layout", tt_value_enum(&tt_enum_layout, TTNN_TILE)},
+				     {"device", ttnn_v_device(tt_tensor_device(like))}),
+			     out);
 }
 
 /* min(max_norm / (norm + 1e-6), 1) */
@@ -369,7 +362,8 @@ static tt_status factor_of(struct tt_tensor **out, struct tt_call *call, struct 
 
 	TT_TRY(number(&most, call, tt_call_real(call, "max_norm", 0), like));
 	TT_TRY(tt_call_owned(call,
-			     TT_CALL(&sum, call, "ttnn.add", {"input_tensor_a", ttnn_v_tensor(norm)},
+			     TT_CALL(&sum, call, "ttnn.add",
+				     {"input_tensor_a", ttnn_v_tensor(norm)},
 				     {"input_tensor_b", ttnn_v_real(1e-6f)}),
 			     &sum));
 	TT_TRY(tt_call_owned(call,

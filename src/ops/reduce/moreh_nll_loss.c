@@ -17,7 +17,8 @@
 #include "ops/reduce/reduce.h"
 #include "ops/values.h"
 
-#define FACE 16 /* columns of a face, of which the program of three dimensions takes one at a time */
+#define FACE                                                                                       \
+	16 /* columns of a face, of which the program of three dimensions takes one at a time */
 
 /* ---- refusals ------------------------------------------------------------------------------------ */
 
@@ -161,7 +162,8 @@ static tt_status step1_memory(struct tt_plan *plan, const struct tt_launch *laun
 	struct tt_buffer_row rows[] = {
 		TT_DFB_ROW(0, "target", .pages = 1, .page = tt_tile_bytes_of(target->dtype)),
 		TT_DFB_ROW(1, "weight",
-			   .pages = weighted ? weight_tiles(tt_attr_u32(launch, STEP1_CHANNELS)) : 0,
+			   .pages =
+				   weighted ? weight_tiles(tt_attr_u32(launch, STEP1_CHANNELS)) : 0,
 			   .page = tile),
 		TT_DFB_ROW(16, "output", .pages = 1, .page = tile),
 		TT_DFB_ROW(7, "weight_scratch", .pages = 0, .page = tile),
@@ -273,19 +275,19 @@ static tt_status step2_memory(struct tt_plan *plan, const struct tt_launch *laun
 		weights = weight_tiles(in->padded.dim[1]);
 	}
 	TT_TRY(tt_cores_for(&cores, launch, units));
-	return TT_PLAN(plan, cores, TT_DFB_ROW(0, "input", .pages = 1, .page = tile),
-		       TT_DFB_ROW(1, "target", .pages = 1, .page = tt_tile_bytes_of(TTNN_INT32)),
-		       TT_DFB_ROW(2, "weight", .pages = weighted ? weights : 0, .page = tile),
-		       TT_DFB_ROW(3, "divisor", .pages = launch->inputs[DIVISOR] != NULL,
-				  .page = tile),
-		       TT_DFB_ROW(24, "tmp_weight", .pages = 1, .page = sum),
-		       TT_DFB_ROW(25, "tmp_input", .pages = 1, .page = sum),
-		       TT_DFB_ROW(26, "tmp1", .pages = 1, .page = sum),
-		       TT_DFB_ROW(27, "tmp2", .pages = 1, .page = sum),
-		       TT_DFB_ROW(28, "tmp3", .pages = 1, .page = sum),
-		       TT_DFB_ROW(16, "output", .pages = 1, .page = tile),
-		       TT_DFB_ROW(7, "weight_scratch",
-				  .pages = weighted && in->shape.rank > 3, .page = tile));
+	return TT_PLAN(
+		plan, cores, TT_DFB_ROW(0, "input", .pages = 1, .page = tile),
+		TT_DFB_ROW(1, "target", .pages = 1, .page = tt_tile_bytes_of(TTNN_INT32)),
+		TT_DFB_ROW(2, "weight", .pages = weighted ? weights : 0, .page = tile),
+		TT_DFB_ROW(3, "divisor", .pages = launch->inputs[DIVISOR] != NULL, .page = tile),
+		TT_DFB_ROW(24, "tmp_weight", .pages = 1, .page = sum),
+		TT_DFB_ROW(25, "tmp_input", .pages = 1, .page = sum),
+		TT_DFB_ROW(26, "tmp1", .pages = 1, .page = sum),
+		TT_DFB_ROW(27, "tmp2", .pages = 1, .page = sum),
+		TT_DFB_ROW(28, "tmp3", .pages = 1, .page = sum),
+		TT_DFB_ROW(16, "output", .pages = 1, .page = tile),
+		TT_DFB_ROW(7, "weight_scratch", .pages = weighted && in->shape.rank > 3,
+			   .page = tile));
 }
 
 /* The first number of an input; 1 when it is missing. */
@@ -394,14 +396,14 @@ static tt_status nll_loss_expand(struct tt_call *call)
 		   "Divisor tensor must not be empty");
 	if (mean)
 		TT_TRY(sum_weights(call, divisor));
-	TT_TRY(TT_LAUNCH(
-		&losses, call, &step2_program,
-		TT_INPUTS(in, tt_call_tensor(call, "target_tensor"),
-			  tt_call_tensor(call, "weight_tensor"), mean ? divisor : NULL, given),
-		TT_OUTPUTS(none ? given : NULL), .in_place = true,
-		TT_BIND(call, step2_schema, [STEP2_IGNORE] = ignored_class(call),
-			[STEP2_MEMORY] = tt_value_memory_or_like(call, in),
-			[STEP2_COMPUTE] = tt_moreh_compute(call))));
+	TT_TRY(TT_LAUNCH(&losses, call, &step2_program,
+			 TT_INPUTS(in, tt_call_tensor(call, "target_tensor"),
+				   tt_call_tensor(call, "weight_tensor"), mean ? divisor : NULL,
+				   given),
+			 TT_OUTPUTS(none ? given : NULL), .in_place = true,
+			 TT_BIND(call, step2_schema, [STEP2_IGNORE] = ignored_class(call),
+				 [STEP2_MEMORY] = tt_value_memory_or_like(call, in),
+				 [STEP2_COMPUTE] = tt_moreh_compute(call))));
 	if (!sums) {
 		tt_call_return(call, losses);
 		return TTNN_OK;
@@ -424,7 +426,7 @@ TT_ATTRS(grad_schema, "operation_attributes_t", GRAD_ATTRS);
 	X(EACH_COMPUTE, "compute_kernel_config")
 TT_ATTRS(each_schema, "operation_attributes_t", EACH_ATTRS);
 enum { B_TARGET, B_GRAD, B_WEIGHT, B_DIVISOR, B_GIVEN }; /* of a loss that was summed up */
-enum { E_TARGET, E_GRAD, E_WEIGHT, E_GIVEN };             /* of one that was not */
+enum { E_TARGET, E_GRAD, E_WEIGHT, E_GIVEN };            /* of one that was not */
 
 static tt_status backward_infer(struct tt_launch *launch)
 {
@@ -595,15 +597,14 @@ static tt_status nll_loss_backward_expand(struct tt_call *call)
 	struct tt_tensor *target = tt_call_tensor(call, "target_tensor"),
 			 *given = tt_call_tensor(call, "input_grad_tensor");
 
-	return TT_LAUNCH_RETURN(
-		call, &grad_program,
-		TT_INPUTS(target, tt_call_tensor(call, "output_grad_tensor"),
-			  tt_call_tensor(call, "weight_tensor"),
-			  tt_call_tensor(call, "divisor_tensor"), given),
-		TT_OUTPUTS(given), .in_place = true,
-		TT_BIND(call, grad_schema, [GRAD_IGNORE] = ignored_class(call),
-			[GRAD_MEMORY] = tt_value_memory_or_like(call, target),
-			[GRAD_COMPUTE] = tt_moreh_compute(call)));
+	return TT_LAUNCH_RETURN(call, &grad_program,
+				TT_INPUTS(target, tt_call_tensor(call, "output_grad_tensor"),
+					  tt_call_tensor(call, "weight_tensor"),
+					  tt_call_tensor(call, "divisor_tensor"), given),
+				TT_OUTPUTS(given), .in_place = true,
+				TT_BIND(call, grad_schema, [GRAD_IGNORE] = ignored_class(call),
+					[GRAD_MEMORY] = tt_value_memory_or_like(call, target),
+					[GRAD_COMPUTE] = tt_moreh_compute(call)));
 }
 
 static tt_status nll_loss_unreduced_backward_expand(struct tt_call *call)
@@ -629,15 +630,14 @@ static const struct tt_op ops[] = {
 	{.name = "ttnn.moreh_nll_loss",
 	 .doc = "The negative logarithm of the likelihood of classes: each, their sum or their mean.",
 	 .sigs = {"input_tensor: Tensor, target_tensor: Tensor, reduction: str, *, weight_tensor: "
-		  "Tensor? = None, divisor_tensor: Tensor? = None, output_tensor: Tensor? = None, "
-		  TAIL},
+		  "Tensor? = None, divisor_tensor: Tensor? = None, output_tensor: Tensor? = None, " TAIL},
 	 .expand = nll_loss_expand,
 	 .golden = tt_golden_moreh_nll_loss,
 	 TT_PROGRAMS(&step1_program, &step2_program)},
 	{.name = "ttnn.moreh_nll_loss_backward",
 	 .doc = "The gradient of moreh_nll_loss, of a sum or a mean.",
-	 .sigs = {"target_tensor: Tensor, output_grad_tensor: Tensor, reduction_mean: bool, *, "
-		  GRADIENT "divisor_tensor: Tensor? = None, " TAIL},
+	 .sigs = {"target_tensor: Tensor, output_grad_tensor: Tensor, reduction_mean: bool, *, " GRADIENT
+		  "divisor_tensor: Tensor? = None, " TAIL},
 	 .expand = nll_loss_backward_expand,
 	 .golden = tt_golden_moreh_nll_loss_backward,
 	 TT_PROGRAMS(&grad_program)},
