@@ -85,11 +85,13 @@ static tt_status keep_dims(struct tt_tensor **out, struct tt_launch *launch, str
 
 /* ---- memory -------------------------------------------------------------------------------------- */
 
-/* Tiles of the result are given out column by column. */
+/* Tiles of the result are given out column by column. Dimensions are looked at here where nothing else did. */
 static tt_status backward_cores(const ttnn_core_set **out, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *spec = &launch->outputs[0]->spec;
 
+	if (!tt_launch_attr(launch, "keepdim")->boolean)
+		TT_TRY(check_dims(tt_launch_attr(launch, "dims"), spec->shape.rank, "rank"));
 	return tt_cores_for(out, launch, spec->rows / TT_TILE * (spec->cols / TT_TILE));
 }
 
@@ -98,9 +100,6 @@ static tt_status sum_backward_memory(struct tt_plan *plan, const struct tt_launc
 	const ttnn_core_set *cores;
 	uint64_t tile = tt_page_in0(launch);
 
-	if (!tt_launch_attr(launch, "keepdim")->boolean)
-		TT_TRY(check_dims(tt_launch_attr(launch, "dims"),
-				  launch->outputs[0]->spec.shape.rank, "rank"));
 	TT_TRY(backward_cores(&cores, launch));
 	return TT_PLAN(plan, cores, TT_DFB_ROW(0, "c0_in", .pages = 2, .page = tile),
 		       TT_DFB_ROW(1, "c1_zero", .pages = 1, .page = tile),
@@ -112,9 +111,6 @@ static tt_status mean_backward_memory(struct tt_plan *plan, const struct tt_laun
 	const ttnn_core_set *cores;
 	uint64_t tile = tt_page_in0(launch);
 
-	if (!tt_launch_attr(launch, "keepdim")->boolean)
-		TT_TRY(check_dims(tt_launch_attr(launch, "dims"),
-				  launch->outputs[0]->spec.shape.rank, "rank"));
 	TT_TRY(backward_cores(&cores, launch));
 	return TT_PLAN(plan, cores, TT_DFB_ROW(0, "in", .pages = 2, .page = tile),
 		       TT_DFB_ROW(1, "zero", .pages = 1, .page = tile),
@@ -344,9 +340,6 @@ static tt_status norm_backward_memory(struct tt_plan *plan, const struct tt_laun
 	uint64_t sum = tt_moreh_sum_bytes(&launch->attrs[NORM_COMPUTE],
 					  launch->inputs[NORM_GRAD]->spec.dtype);
 
-	if (!launch->attrs[NORM_KEEP].boolean)
-		TT_TRY(check_dims(&launch->attrs[NORM_DIMS], launch->outputs[0]->spec.shape.rank,
-				  "rank"));
 	TT_TRY(backward_cores(&cores, launch));
 	return TT_PLAN(plan, cores, TT_DFB_ROW(0, "mnb_input", .pages = 1, .page = tile),
 		       TT_DFB_ROW(1, "mnb_output", .pages = 1, .page = tile),

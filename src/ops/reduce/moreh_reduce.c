@@ -1,5 +1,5 @@
 /*
- * moreh.c: reductions and norms of the moreh operations. They keep the last two dimensions
+ * moreh_reduce.c: reductions and norms of the moreh operations. They keep the last two dimensions
  * always, and drop others unless keepdim says to keep them.
  *
  * Models MorehSum, MorehMean, MorehNorm (the orders 0, inf and -inf) and MorehAbsPow with all
