@@ -228,9 +228,13 @@ static inline bool golden_case(const char *name, const struct ttnn_arg *args, si
 	while (results.count && !results.tensors[results.count - 1])
 		results.count--; /* was not asked for */
 	if (test_failures == before) {
-		CHECK_INT(results.count, golden->out_count);
-		for (size_t i = 0; i < results.count && i < golden->out_count; i++)
-			golden_compare(entry->op, results.tensors[i], &golden->out[i], slack);
+		size_t next = 0; /* results that were not made have none among the golden's */
+
+		for (size_t i = 0; i < results.count; i++)
+			if (results.tensors[i] && next++ < golden->out_count)
+				golden_compare(entry->op, results.tensors[i],
+					       &golden->out[next - 1], slack);
+		CHECK_INT(next, golden->out_count);
 		golden_counted(entry->op->name);
 	}
 	for (size_t i = 0; i < results.count; i++)

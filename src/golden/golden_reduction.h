@@ -35,8 +35,7 @@ tt_status tt_golden_scale_mask_softmax(struct tt_golden *golden);
 tt_status tt_golden_scale_causal_softmax(struct tt_golden *golden);
 tt_status tt_golden_attention_softmax(struct tt_golden *golden);
 
-tt_status tt_golden_softmin(struct tt_golden *golden);
-tt_status tt_golden_logsoftmax(struct tt_golden *golden);
+tt_status tt_golden_moreh_softmax(struct tt_golden *golden);
 tt_status tt_golden_cumsum_backward(struct tt_golden *golden);
 tt_status tt_golden_moreh_sum(struct tt_golden *golden);
 tt_status tt_golden_moreh_mean(struct tt_golden *golden);

@@ -107,14 +107,12 @@ tt_status tt_golden_softmax(struct tt_golden *golden)
 	return plain(golden, (struct softening){.scale = 1});
 }
 
-tt_status tt_golden_softmin(struct tt_golden *golden)
+/* Softmax, softmin or the logarithm of softmax, as `op` says. */
+tt_status tt_golden_moreh_softmax(struct tt_golden *golden)
 {
-	return plain(golden, (struct softening){.scale = -1});
-}
+	int64_t kind = tt_call_arg(&golden->call, "op")->integer;
 
-tt_status tt_golden_logsoftmax(struct tt_golden *golden)
-{
-	return plain(golden, (struct softening){.scale = 1, .log = true});
+	return plain(golden, (struct softening){.scale = kind == 1 ? -1 : 1, .log = kind == 2});
 }
 
 static tt_status masked(struct tt_golden *golden, const char *input, const char *mask,

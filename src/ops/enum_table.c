@@ -182,27 +182,27 @@ static const struct tt_enum kernel_build_opt_level = {
 
 static const struct tt_enum_row moreh_softmax_backward_op_rows[] = {
 	{0, "SOFTMAX"}, {1, "SOFTMIN"}, {2, "LOGSOFTMAX"}};
-static const struct tt_enum moreh_softmax_backward_op = {"MorehSoftmaxBackwardOp",
-							 moreh_softmax_backward_op_rows,
-							 TT_COUNT(moreh_softmax_backward_op_rows)};
+const struct tt_enum tt_enum_moreh_softmax_backward = {"MorehSoftmaxBackwardOp",
+						       moreh_softmax_backward_op_rows,
+						       TT_COUNT(moreh_softmax_backward_op_rows)};
 
 static const struct tt_enum_row moreh_softmax_backward_op_parallelization_strategy_rows[] = {
 	{0, "NONE"},    {1, "SMALL_W"}, {2, "SMALL_H"},
 	{3, "LARGE_W"}, {4, "LARGE_H"}, {5, "LARGE_C"}};
-static const struct tt_enum moreh_softmax_backward_op_parallelization_strategy = {
+const struct tt_enum tt_enum_moreh_softmax_backward_strategy = {
 	"MorehSoftmaxBackwardOpParallelizationStrategy",
 	moreh_softmax_backward_op_parallelization_strategy_rows,
 	TT_COUNT(moreh_softmax_backward_op_parallelization_strategy_rows)};
 
 static const struct tt_enum_row moreh_softmax_op_rows[] = {
 	{0, "SOFTMAX"}, {1, "SOFTMIN"}, {2, "LOGSOFTMAX"}};
-static const struct tt_enum moreh_softmax_op = {"MorehSoftmaxOp", moreh_softmax_op_rows,
-						TT_COUNT(moreh_softmax_op_rows)};
+const struct tt_enum tt_enum_moreh_softmax = {"MorehSoftmaxOp", moreh_softmax_op_rows,
+					      TT_COUNT(moreh_softmax_op_rows)};
 
 static const struct tt_enum_row moreh_softmax_op_parallelization_strategy_rows[] = {
 	{0, "NONE"},    {1, "SMALL_W"}, {2, "SMALL_H"},
 	{3, "LARGE_W"}, {4, "LARGE_H"}, {5, "LARGE_C"}};
-static const struct tt_enum moreh_softmax_op_parallelization_strategy = {
+const struct tt_enum tt_enum_moreh_softmax_strategy = {
 	"MorehSoftmaxOpParallelizationStrategy", moreh_softmax_op_parallelization_strategy_rows,
 	TT_COUNT(moreh_softmax_op_parallelization_strategy_rows)};
 
@@ -305,10 +305,10 @@ static const struct {
 	{"operations.experimental.fabric_mux", &channel_type},
 	{"operations.experimental.fabric_mux", &kernel_build_opt_level},
 	{"operations.loss", &tt_enum_loss_reduction},
-	{"operations.moreh", &moreh_softmax_backward_op},
-	{"operations.moreh", &moreh_softmax_backward_op_parallelization_strategy},
-	{"operations.moreh", &moreh_softmax_op},
-	{"operations.moreh", &moreh_softmax_op_parallelization_strategy},
+	{"operations.moreh", &tt_enum_moreh_softmax_backward},
+	{"operations.moreh", &tt_enum_moreh_softmax_backward_strategy},
+	{"operations.moreh", &tt_enum_moreh_softmax},
+	{"operations.moreh", &tt_enum_moreh_softmax_strategy},
 	{"operations.normalization", &tt_enum_norm_stage},
 	{"operations.normalization", &tt_enum_norm_type},
 	{"operations.reduction", &tt_enum_reduce_type},

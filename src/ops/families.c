@@ -34,6 +34,7 @@
 	X(dropout)                                                                                 \
 	X(ema)                                                                                     \
 	X(embedding)                                                                               \
+	X(example)                                                                                 \
 	X(exchange)                                                                                \
 	X(expert_regions)                                                                          \
 	X(fill)                                                                                    \
@@ -68,15 +69,26 @@
 	X(moe)                                                                                     \
 	X(moe_fast_reduce)                                                                         \
 	X(moreh)                                                                                   \
+	X(moreh_arange)                                                                            \
+	X(moreh_backward)                                                                          \
+	X(moreh_clip)                                                                              \
+	X(moreh_fold)                                                                              \
+	X(moreh_getitem)                                                                           \
+	X(moreh_group_norm)                                                                        \
 	X(moreh_layer_norm)                                                                        \
+	X(moreh_layer_norm_backward)                                                               \
 	X(moreh_matmul)                                                                            \
+	X(moreh_matmul_backward)                                                                   \
+	X(moreh_nll_loss)                                                                          \
+	X(moreh_softmax)                                                                           \
+	X(moreh_step)                                                                              \
 	X(narrow)                                                                                  \
+	X(neighbors)                                                                               \
 	X(nonzero)                                                                                 \
 	X(norm)                                                                                    \
 	X(norm_gather)                                                                             \
 	X(norm_heads)                                                                              \
 	X(norm_welford)                                                                            \
-	X(neighbors)                                                                               \
 	X(pad)                                                                                     \
 	X(padded_cache)                                                                            \
 	X(padded_slice)                                                                            \
@@ -91,8 +103,8 @@
 	X(quantization)                                                                            \
 	X(random)                                                                                  \
 	X(reduce_outer)                                                                            \
-	X(regroup)                                                                                 \
 	X(reduction)                                                                               \
+	X(regroup)                                                                                 \
 	X(repeat)                                                                                  \
 	X(repeat_interleave)                                                                       \
 	X(reshape)                                                                                 \

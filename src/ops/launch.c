@@ -609,7 +609,7 @@ static tt_status run_kernels(struct tt_launch *launch)
 	if (launch->prog->together || is_simple(launch))
 		return run_kernel(launch, profile_ticks(), true);
 	for (uint32_t which = 0; which < chip_count(launch->device) && status == TTNN_OK; which++) {
-		struct tt_tensor *inputs[TT_OUTPUTS_MAX] = {NULL};
+		struct tt_tensor *inputs[TT_PROGRAM_INPUTS_MAX] = {NULL};
 		struct tt_launch chip = *launch;
 		uint64_t began = profile_ticks();
 
@@ -865,8 +865,8 @@ tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call
 	size_t emitted;
 
 	TT_NEED_MEMORY(specs);
-	TT_NEED(args->input_count <= TT_OUTPUTS_MAX, "%s takes at most %d tensors, not %zu",
-		args->prog->device_op, TT_OUTPUTS_MAX, args->input_count);
+	TT_NEED(args->input_count <= TT_PROGRAM_INPUTS_MAX, "%s takes at most %d tensors, not %zu",
+		args->prog->device_op, TT_PROGRAM_INPUTS_MAX, args->input_count);
 	launch.grid = args->grid || !launch.device ? args->grid : launch.device->grid;
 	for (size_t i = 0; i < args->output_count; i++)
 		launch.outputs[i] = args->outputs[i] ? ttnn_tensor_ref(args->outputs[i]) : NULL;

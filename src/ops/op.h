@@ -42,6 +42,7 @@
 #include "tensor/tile.h"
 
 #define TT_OUTPUTS_MAX 64
+#define TT_PROGRAM_INPUTS_MAX (TT_OUTPUTS_MAX + 1) /* as many, and one beside them */
 #define TT_KEPT_MAX 4
 
 struct tt_call;

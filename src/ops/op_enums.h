@@ -9,6 +9,8 @@ extern const struct tt_enum tt_enum_padding;
 extern const struct tt_enum tt_enum_topology, tt_enum_reduce_type;
 extern const struct tt_enum tt_enum_gelu_variant, tt_enum_sigmoid_mode, tt_enum_embeddings;
 extern const struct tt_enum tt_enum_sparse_kv_format, tt_enum_wy_inverse;
+extern const struct tt_enum tt_enum_moreh_softmax, tt_enum_moreh_softmax_strategy;
+extern const struct tt_enum tt_enum_moreh_softmax_backward, tt_enum_moreh_softmax_backward_strategy;
 extern const struct tt_enum tt_enum_loss_reduction, tt_enum_bcast_math, tt_enum_bcast_dim;
 
 enum tt_gelu_variant { TT_GELU_ACCURATE = 0, TT_GELU_FAST = 1, TT_GELU_TANH = 2 };

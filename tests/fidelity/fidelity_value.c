@@ -67,20 +67,40 @@ static const struct tt_enum_row strategy_rows[] = {{TTNN_HEIGHT_SHARDED, "HEIGHT
 						   {TTNN_BLOCK_SHARDED, "BLOCK"}};
 static const struct tt_enum strategies = {"ShardStrategy", strategy_rows, 3};
 
-static const struct tt_enum *const enums[] = {
-	&tt_enum_topology,         &tt_enum_reduce_type,    &tt_enum_dtype,
-	&tt_enum_layout,           &tt_enum_buffer_type,    &tt_enum_memory_layout,
-	&tt_enum_orientation,      &tt_enum_math_fidelity,  &tt_enum_unary,
-	&tt_enum_binary,           &tt_enum_shard_strategy, &strategies,
-	&tt_enum_embeddings,       &tt_enum_loss_reduction, &tt_enum_gelu_variant,
-	&tt_enum_sigmoid_mode,     &tt_enum_bcast_math,     &tt_enum_bcast_dim,
-	&tt_enum_sparse_kv_format, &tt_enum_wy_inverse,     &tt_enum_rgb_range,
-	&tt_enum_yuv_space,        &tt_enum_yuv_format,     &tt_enum_yuv_range};
+static const struct tt_enum *const enums[] = {&tt_enum_topology,
+					      &tt_enum_reduce_type,
+					      &tt_enum_dtype,
+					      &tt_enum_layout,
+					      &tt_enum_buffer_type,
+					      &tt_enum_memory_layout,
+					      &tt_enum_orientation,
+					      &tt_enum_math_fidelity,
+					      &tt_enum_unary,
+					      &tt_enum_binary,
+					      &tt_enum_shard_strategy,
+					      &strategies,
+					      &tt_enum_embeddings,
+					      &tt_enum_loss_reduction,
+					      &tt_enum_gelu_variant,
+					      &tt_enum_sigmoid_mode,
+					      &tt_enum_bcast_math,
+					      &tt_enum_bcast_dim,
+					      &tt_enum_sparse_kv_format,
+					      &tt_enum_wy_inverse,
+					      &tt_enum_rgb_range,
+					      &tt_enum_yuv_space,
+					      &tt_enum_yuv_format,
+					      &tt_enum_yuv_range,
+					      &tt_enum_moreh_softmax,
+					      &tt_enum_moreh_softmax_strategy,
+					      &tt_enum_moreh_softmax_backward,
+					      &tt_enum_moreh_softmax_backward_strategy};
 
 /* Modules whose enumerations and objects are known by their names alone. */
 static const char *without_module(const char *name)
 {
-	static const char *const modules[] = {"transformer.", "experimental."};
+	static const char *const modules[] = {"transformer.", "experimental.",
+					      "_ttnn.operations.moreh."};
 
 	for (size_t i = 0; i < COUNT(modules); i++)
 		if (strncmp(name, modules[i], strlen(modules[i])) == 0)

@@ -518,6 +518,11 @@ TEST(products_by_other_programs_are_those_of_their_goldens)
 		sides[1].shape = (struct ttnn_shape){
 			4, {1, 1 + (uint32_t)i % 3, turn_b ? n : k, turn_b ? k : n}};
 		run_other("ttnn.moreh_matmul", sides, more, 2, &state);
+		sides[0].shape = (struct ttnn_shape){3, {3, m, k}};
+		sides[1].shape = (struct ttnn_shape){3, {3, k, n}};
+		run_other("ttnn.moreh_bmm", sides, NULL, 0, &state);
+		sides[1].shape = (struct ttnn_shape){2, {n, k}};
+		run_other("ttnn.moreh_linear", sides, NULL, 0, &state);
 		sides[0].shape = sides[1].shape = (struct ttnn_shape){4, {1, 1, 1, 20 * m}};
 		run_other("ttnn.moreh_dot", sides, NULL, 0, &state);
 	}

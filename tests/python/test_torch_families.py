@@ -11,6 +11,7 @@ F = torch.nn.functional
 import test_torch_given  # noqa: F401: they cover some
 import test_torch_gradients  # noqa: F401
 import test_torch_operations  # noqa: F401
+import test_torch_training  # noqa: F401
 import ttnn
 from against_torch import COVERED, OURS, assert_all_close, assert_close, covers, tensor
 

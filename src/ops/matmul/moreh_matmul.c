@@ -6,8 +6,10 @@
  */
 #include "backend/backend.h"
 #include "golden/golden_matmul.h"
+#include "golden/golden_moreh.h"
 #include "ops/compute.h"
 #include "ops/matmul/matmul.h"
+#include "ops/moreh.h"
 #include "ops/usual.h"
 
 /* ---- moreh_matmul -------------------------------------------------------------------------------- */
@@ -18,7 +20,7 @@
 	X(MEMORY, "output_memory_config")                                                          \
 	X(COMPUTE, "compute_kernel_config")
 TT_ATTRS(schema, "operation_attributes_t", ATTRS);
-enum { A, B, BIAS };
+enum { A, B, GIVEN, BIAS };
 
 /* The extents of a product with its outer dimensions broadcast. */
 static struct ttnn_shape product_shape(const struct tt_launch *launch)
@@ -27,16 +29,13 @@ static struct ttnn_shape product_shape(const struct tt_launch *launch)
 	const struct ttnn_shape *b = &launch->inputs[B]->spec.shape;
 	struct ttnn_shape out = {.rank = a->rank > b->rank ? a->rank : b->rank};
 
-	if (!out.rank) /* of two scalars */
-		return (struct ttnn_shape){2, {1, 1}};
+	out.rank = out.rank < 2 ? 2 : out.rank;
 	for (uint32_t back = 3; back <= out.rank; back++) {
 		uint32_t x = tt_shape_last(a, back), y = tt_shape_last(b, back);
 
 		out.dim[out.rank - back] = x > y ? x : y;
 	}
-	if (out.rank > 1)
-		out.dim[out.rank - 2] =
-			tt_shape_last(a, launch->attrs[TRANSPOSE_A].boolean ? 1 : 2);
+	out.dim[out.rank - 2] = tt_shape_last(a, launch->attrs[TRANSPOSE_A].boolean ? 1 : 2);
 	out.dim[out.rank - 1] = tt_shape_last(b, launch->attrs[TRANSPOSE_B].boolean ? 2 : 1);
 	return out;
 }
@@ -48,25 +47,71 @@ static tt_status moreh_matmul_infer(struct tt_launch *launch)
 	return tt_infer_one(launch, &shape, launch->inputs[A]->spec.dtype, TTNN_TILE);
 }
 
+/* Outer dimensions of a given output are those of the broadcast. */
+static tt_status check_given_product(const struct tt_launch *launch, uint32_t m, uint32_t n)
+{
+	const struct ttnn_shape *a = &launch->inputs[A]->spec.shape;
+	const struct ttnn_shape *b = &launch->inputs[B]->spec.shape, *out;
+
+	if (!launch->inputs[GIVEN])
+		return TTNN_OK;
+	out = &launch->inputs[GIVEN]->spec.shape;
+	TT_REQUIRE(m == tt_shape_last(out, 2), "input_m == output_m",
+		   "m must be the same. input_m %u, output_m %u", m, tt_shape_last(out, 2));
+	TT_REQUIRE(n == tt_shape_last(out, 1), "other_n == output_n",
+		   "n must be the same. other_n %u, output_n %u", n, tt_shape_last(out, 1));
+	for (uint32_t i = 2; i < TTNN_MAX_RANK; i++) {
+		uint32_t x = tt_shape_last(a, i + 1), y = tt_shape_last(b, i + 1);
+		uint32_t larger = x > y ? x : y;
+
+		TT_REQUIRE(larger == tt_shape_last(out, i + 1),
+			   "std::max(input_dim[i], other_dim[i]) == output_dim[i]",
+			   "%uth max(input_dim[i], other_dim[i]) %u must be the same as "
+			   "output_dim[i] %u",
+			   i, larger, tt_shape_last(out, i + 1));
+	}
+	return TTNN_OK;
+}
+
+/* One row, or one number for all. */
+static tt_status check_bias(const struct tt_tensor *bias, uint32_t n)
+{
+	uint32_t width;
+
+	if (!bias)
+		return TTNN_OK;
+	width = tt_shape_last(&bias->spec.shape, 1);
+	TT_REQUIRE(bias->spec.shape.rank == 2, "bias_rank == 2",
+		   "bias rank %u must be 2 (tilized).", bias->spec.shape.rank);
+	TT_REQUIRE(width == 1 || width == n, "bias_w == 1 || bias_w == other_n",
+		   "bias_w must be one or the same as other_n. bias_w %u, other_n %u", width, n);
+	return TTNN_OK;
+}
+
 /* Only bfloat16; the depth is counted after transposition. */
 static tt_status moreh_matmul_validate(struct tt_launch *launch)
 {
-	static const char *const names[] = {"input", "other"};
-	uint32_t ka = tt_shape_last(&launch->inputs[A]->spec.shape,
-				    launch->attrs[TRANSPOSE_A].boolean ? 2 : 1);
-	uint32_t kb = tt_shape_last(&launch->inputs[B]->spec.shape,
-				    launch->attrs[TRANSPOSE_B].boolean ? 1 : 2);
-	const struct tt_tensor *bias = launch->inputs[BIAS];
+	static const struct tt_moreh_names names = {
+		.program = "moreh_matmul",
+		.tensors = {[A] = "input", [B] = "other", [GIVEN] = "output", [BIAS] = "bias"}};
+	const struct ttnn_shape *a = &launch->inputs[A]->spec.shape;
+	const struct ttnn_shape *b = &launch->inputs[B]->spec.shape;
+	uint32_t turned_a = launch->attrs[TRANSPOSE_A].boolean,
+		 turned_b = launch->attrs[TRANSPOSE_B].boolean;
+	uint32_t ka = tt_shape_last(a, 1 + turned_a), kb = tt_shape_last(b, 2 - turned_b);
+	uint32_t m = tt_shape_last(a, 2 - turned_a), n = tt_shape_last(b, 1 + turned_b);
 
-	for (size_t i = 0; i < TT_COUNT(names); i++)
-		TT_REQUIRE(launch->inputs[i]->spec.dtype == TTNN_BFLOAT16, "dtype_supported",
-			   "moreh_matmul %s only supports specific data types. [BFLOAT16] ",
-			   names[i]);
+	TT_TRY(tt_moreh_check(launch, &names));
 	TT_REQUIRE(ka == kb, "input_k == other_k", "k must be the same. input_k %u, other_k %u", ka,
 		   kb);
-	TT_REQUIRE(!bias || bias->spec.shape.rank == 2, "bias_rank == 2",
-		   "bias rank %u must be 2 (tilized).", bias->spec.shape.rank);
-	return TTNN_OK;
+	for (uint32_t i = 2; i < TTNN_MAX_RANK; i++) {
+		uint32_t x = tt_shape_last(a, i + 1), y = tt_shape_last(b, i + 1);
+
+		TT_REQUIRE(x == y || x == 1 || y == 1, "input_dim[i] == 1 || other_dim[i] == 1",
+			   "one of dim must be one. %uth dim input_dim %u, other_dim %u", i, x, y);
+	}
+	TT_TRY(check_given_product(launch, m, n));
+	return check_bias(launch->inputs[BIAS], n);
 }
 
 /*
@@ -75,10 +120,9 @@ static tt_status moreh_matmul_validate(struct tt_launch *launch)
  */
 static tt_status moreh_matmul_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
-	bool fp32 = tt_compute_has(&launch->attrs[COMPUTE], TT_COMPUTE_FP32);
 	const struct ttnn_tensor_spec *out = &launch->outputs[0]->spec;
 	uint64_t tile = tt_tile_bytes_of(TTNN_BFLOAT16);
-	uint64_t sums = tt_tile_bytes_of(fp32 ? TTNN_FLOAT32 : TTNN_BFLOAT16);
+	uint64_t sums = tt_moreh_sum_bytes(&launch->attrs[COMPUTE], TTNN_BFLOAT16);
 	struct tt_work_split split;
 
 	TT_TRY(tt_split_work(&split, launch->device->info.compute_grid,
@@ -130,23 +174,18 @@ static const struct tt_prog matmul_program = {
 	X(DOT_COMPUTE, "compute_kernel_config")
 TT_ATTRS(dot_schema, "operation_attributes_t", DOT_ATTRS);
 
-/* All extents but the last are 1. */
-static bool is_row(const struct tt_tensor *tensor)
-{
-	uint64_t rows;
-
-	return tt_shape_rows(&rows, &tensor->spec.shape) == TTNN_OK && rows == 1;
-}
-
 /* The result is one number in a tile of its own: a's shape with a last extent of 1. */
 static tt_status moreh_dot_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *a = &launch->inputs[A]->spec;
 	struct ttnn_shape shape = a->shape;
 
-	TT_NEED(shape.rank, "ShapeBase[] index out of range. 3 not in [-4, 0)");
-	shape.dim[shape.rank - 1] = 1;
-	return tt_infer_one(launch, &shape, a->dtype, TTNN_TILE);
+	if (tt_infer_given(launch, 0))
+		return TTNN_OK;
+	TT_REQUIRE(shape.rank > 3, "tt::exception",
+		   "ShapeBase[] index out of range. 3 not in [-4, %u)", shape.rank);
+	shape.dim[3] = 1;
+	return tt_infer_one(launch, &shape, a->dtype, a->layout);
 }
 
 /* Both operands are one row. */
@@ -156,7 +195,12 @@ static tt_status moreh_dot_validate(struct tt_launch *launch)
 	enum ttnn_dtype dtype = launch->inputs[A]->spec.dtype;
 
 	for (size_t i = 0; i < TT_COUNT(rows); i++)
-		TT_REQUIRE(is_row(launch->inputs[i]), rows[i], "Invalid input tensor dimensions.");
+		TT_REQUIRE(tt_moreh_is_row(launch->inputs[i]), rows[i],
+			   "Invalid input tensor dimensions.");
+	TT_REQUIRE(tt_shape_last(&launch->inputs[A]->spec.shape, 1) ==
+			   tt_shape_last(&launch->inputs[B]->spec.shape, 1),
+		   "a_shape_wo_padding[3] == b_shape_wo_padding[3]",
+		   "Shape without padding must be the same.");
 	TT_REQUIRE(dtype == TTNN_BFLOAT16 || dtype == TTNN_BFLOAT8_B,
 		   "input_a.dtype() == DataType::BFLOAT16 || input_a.dtype() == "
 		   "DataType::BFLOAT8_B",
@@ -206,16 +250,14 @@ static const struct tt_prog dot_program = {
 /* Two vectors take this program also when matmul was asked for. */
 static tt_status launch_dot(struct tt_call *call, struct tt_tensor *a, struct tt_tensor *b)
 {
-	static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = true};
+	struct tt_tensor *given = tt_call_tensor(call, "output");
 
 	return TT_LAUNCH_RETURN(
-		call, &dot_program, TT_INPUTS(a, b, NULL),
-		TT_OUTPUTS(tt_call_tensor(call, "output")),
+		call, &dot_program, TT_INPUTS(a, b, given), TT_OUTPUTS(given), .in_place = true,
 		TT_BIND(call, dot_schema,
 			[DOT_DTYPE] = ttnn_v_dtype(tt_call_dtype(call, "dtype", a->spec.dtype)),
 			[DOT_MEMORY] = tt_value_memory_or_like(call, a),
-			[DOT_COMPUTE] = tt_compute_config(
-				call, tt_call_arg(call, "compute_kernel_config"), &usual)));
+			[DOT_COMPUTE] = tt_moreh_compute(call)));
 }
 
 static tt_status moreh_dot_expand(struct tt_call *call)
@@ -224,23 +266,44 @@ static tt_status moreh_dot_expand(struct tt_call *call)
 			  tt_call_tensor(call, "input_tensor_b"));
 }
 
-/* Two rows of the same shape go to the program of moreh_dot. */
+/* Two rows of four dimensions and the same shape go to the program of moreh_dot. */
 static tt_status moreh_matmul_expand(struct tt_call *call)
 {
 	static const struct tt_compute_usual usual = {.fidelity = TT_LOFI, .approx = true};
 	struct tt_tensor *a = tt_call_tensor(call, "input"), *b = tt_call_tensor(call, "other");
+	struct tt_tensor *given = tt_call_tensor(call, "output");
 	bool transposes = tt_call_bool(call, "transpose_input", false) ||
 			  tt_call_bool(call, "transpose_other", false);
 
-	if (!transposes && a->spec.shape.rank > 1 && is_row(a) && is_row(b) &&
+	if (!transposes && a->spec.shape.rank == 4 && tt_moreh_is_row(a) && tt_moreh_is_row(b) &&
 	    ttnn_shape_equal(&a->spec.shape, &b->spec.shape))
 		return launch_dot(call, a, b);
 	return TT_LAUNCH_RETURN(
-		call, &matmul_program, TT_INPUTS(a, b, tt_call_tensor(call, "bias")),
-		TT_OUTPUTS(tt_call_tensor(call, "output")),
+		call, &matmul_program, TT_INPUTS(a, b, given, tt_call_tensor(call, "bias")),
+		TT_OUTPUTS(given), .in_place = true,
 		TT_BIND(call, schema, [MEMORY] = tt_value_memory_or_like(call, a),
 			[COMPUTE] = tt_compute_config(
 				call, tt_call_arg(call, "compute_kernel_config"), &usual)));
+}
+
+/* The product under two more names, with its arguments under theirs. */
+static tt_status moreh_bmm_expand(struct tt_call *call)
+{
+	return TT_CALL_RETURN(
+		call, "ttnn.moreh_matmul", {"input", *tt_call_arg(call, "input")},
+		{"other", *tt_call_arg(call, "mat2")}, {"output", *tt_call_arg(call, "output")},
+		{"memory_config", *tt_call_arg(call, "memory_config")},
+		{"compute_kernel_config", *tt_call_arg(call, "compute_kernel_config")});
+}
+
+static tt_status moreh_linear_expand(struct tt_call *call)
+{
+	return TT_CALL_RETURN(
+		call, "ttnn.moreh_matmul", {"input", *tt_call_arg(call, "input")},
+		{"other", *tt_call_arg(call, "weight")}, {"transpose_other", ttnn_v_bool(true)},
+		{"bias", *tt_call_arg(call, "bias")}, {"output", *tt_call_arg(call, "output")},
+		{"memory_config", *tt_call_arg(call, "memory_config")},
+		{"compute_kernel_config", *tt_call_arg(call, "compute_kernel_config")});
 }
 
 static const struct tt_op ops[] = {
@@ -259,6 +322,19 @@ static const struct tt_op ops[] = {
 		  "compute_kernel_config: ComputeConfig ? = None"},
 	 .expand = moreh_matmul_expand,
 	 .golden = tt_golden_moreh_matmul},
+	{.name = "ttnn.moreh_bmm",
+	 .doc = "The matrix products of two batches.",
+	 .sigs = {"input: Tensor, mat2: Tensor, *, output: Tensor? = None, memory_config: "
+		  "MemoryConfig? = None, compute_kernel_config: ComputeConfig? = None"},
+	 .expand = moreh_bmm_expand,
+	 .golden = tt_golden_moreh_bmm},
+	{.name = "ttnn.moreh_linear",
+	 .doc = "The product with a transposed matrix of weights, plus a bias.",
+	 .sigs = {"input: Tensor, weight: Tensor, *, bias: Tensor? = None, output: Tensor? = None, "
+		  "memory_config: MemoryConfig? = None, compute_kernel_config: ComputeConfig? = "
+		  "None"},
+	 .expand = moreh_linear_expand,
+	 .golden = tt_golden_moreh_linear},
 };
 
 const struct tt_op_family tt_family_moreh_matmul = {"moreh_matmul", ops, TT_COUNT(ops)};

@@ -2,7 +2,7 @@
  * index_fill.c: slices of a tensor set to a number: those that an index names, along one
  * dimension.
  *
- * Models IndexFillOperation of ttnn 0.81 (index_fill/device) with its factory MultiCore, for
+ * Models IndexFillOperation and IndexFillNewOperation of ttnn 0.81 with their factories, for
  * rows that are not cut: refusals, memory, cores. Not modelled: shards that cut rows, which both
  * sides must then have alike.
  */
@@ -41,8 +41,8 @@ static tt_status check_shards(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-/* Rows only; the value's kind must be that of the dtype. */
-static tt_status index_fill_validate(struct tt_launch *launch)
+/* Rows only; the value's kind must be that of the dtype. `range` is how the program says what a dimension is. */
+static tt_status check(const struct tt_launch *launch, const char *range)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[INPUT]->spec;
 	const struct ttnn_tensor_spec *index = &launch->inputs[INDEX]->spec;
@@ -58,14 +58,23 @@ static tt_status index_fill_validate(struct tt_launch *launch)
 		   "Index fill: Index tensor must have UINT32 dtype; got DataType::%s",
 		   tt_enum_name(&tt_enum_dtype, (int64_t)index->dtype));
 	TT_REQUIRE(launch->attrs[DIM].integer >= 0 && launch->attrs[DIM].integer < in->shape.rank,
-		   "dim < input.logical_shape().rank() && dim >= 0",
-		   "Index fill: Invalid dimension");
+		   range, "Index fill: Invalid dimension");
 	TT_REQUIRE(real ? takes_real : in->dtype == TTNN_INT32,
 		   "(is_float_dtype && value_is_float) || (is_int_dtype && value_is_int)",
 		   "Index fill: Value type must match input tensor dtype. Got DataType::%s input "
 		   "dtype with %s value type",
 		   tt_enum_name(&tt_enum_dtype, (int64_t)in->dtype), real ? "float" : "int");
 	return TTNN_OK;
+}
+
+static tt_status index_fill_validate(struct tt_launch *launch)
+{
+	return check(launch, "dim < input.logical_shape().rank() && dim >= 0");
+}
+
+static tt_status index_fill_new_validate(struct tt_launch *launch)
+{
+	return check(launch, "dim < input.logical_shape().rank()");
 }
 
 /* A row in, all indices, and a row of the value. */
@@ -135,12 +144,25 @@ static const struct tt_prog prog = {
 	.cost = tt_cost_move,
 };
 
+static const struct tt_prog new_prog = {
+	.device_op = "IndexFillNewOperation",
+	.prim = "ttnn::prim::index_fill_new",
+	.attrs = &schema,
+	.validate = index_fill_new_validate,
+	TT_FACTORY("ttnn::device_operation::MeshDeviceOperationAdapter<ttnn::operations::"
+		   "index_fill_new::IndexFillNewOperation>::DirectDescriptorFactory",
+		   index_fill_memory),
+	TT_KERNEL(index_fill_kernel),
+	.cost = tt_cost_move,
+};
+
+/* The row of the operation is its program. */
 static tt_status index_fill_expand(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input");
 
 	return TT_LAUNCH_RETURN(
-		call, &prog, TT_INPUTS(in, tt_call_tensor(call, "index")),
+		call, call->entry->op->row, TT_INPUTS(in, tt_call_tensor(call, "index")),
 		TT_BIND(call, schema, [MEMORY] = tt_value_memory_or_like(call, in)));
 }
 
@@ -148,7 +170,13 @@ static const struct tt_op ops[] = {
 	{TT_MOVE_ROW("index_fill", index_fill_expand, tt_golden_index_fill,
 		     "A tensor of which slices are set to a number.",
 		     "input: Tensor, dim: int, index: Tensor, value: float | int, *, "
-		     "memory_config: MemoryConfig? = None")},
+		     "memory_config: MemoryConfig? = None"),
+	 .row = &prog},
+	{TT_MOVE_ROW("index_fill_new", index_fill_expand, tt_golden_index_fill,
+		     "index_fill by the program that took its place.",
+		     "input: Tensor, dim: size, index: Tensor, value: float | int, *, "
+		     "memory_config: MemoryConfig? = None"),
+	 .row = &new_prog},
 };
 
 const struct tt_op_family tt_family_index_fill = {"movement", ops, TT_COUNT(ops)};

@@ -8,7 +8,9 @@
 #include "backend/backend.h"
 #include "golden/golden.h"
 #include "ops/compute.h"
+#include "ops/moreh.h"
 #include "ops/movement/movement.h"
+#include "ops/norm/norm_gradient.h"
 
 #define ATTRS(X)                                                                                   \
 	X(DIMS, "normalized_dims")                                                                 \
@@ -158,36 +160,8 @@ static tt_status rows_of(struct tt_tensor **out, uint64_t rows, uint64_t cols)
 	return tt_scratch_f32(out, &shape);
 }
 
-/* Mean or deviation of every row, in the shape that the caller's tensor has. */
-static tt_status write_statistic(struct tt_tensor *out, struct tt_tensor *x, uint64_t rows,
-				 const struct tt_launch *launch)
-{
-	bool mean = out == launch->outputs[MEAN];
-	const struct tt_unary_step steps[] = {
-		{.fn = TT_UNARY_ADD_UNARY_SFPU, .count = 1, .params = {launch->attrs[EPS].real}},
-		{.fn = TT_UNARY_RSQRT},
-	};
-	struct tt_tensor *narrow;
-
-	TT_TRY(rows_of(&narrow, rows, 1));
-	TT_TRY(tt_backend_get()->reduce(
-		&(struct tt_reduce_job){.out = narrow,
-					.in = x,
-					.kind = mean ? TT_REDUCE_MEAN : TT_REDUCE_VAR,
-					.dims = 2,
-					.scale = 1}));
-	if (!mean)
-		TT_TRY(tt_backend_get()->map(&(struct tt_map_job){.out = narrow,
-								  .arity = 1,
-								  .in = {narrow},
-								  .post = steps,
-								  .post_count = 2}));
-	return tt_backend_get()->reshape(out, narrow);
-}
-
 /* The normalised dimensions become one, and the result goes back to the shape. */
-static tt_status normalise(struct tt_launch *launch, struct tt_tensor *x, struct tt_tensor *y,
-			   uint64_t rows)
+static tt_status normalise(struct tt_launch *launch, struct tt_tensor *x, struct tt_tensor *y)
 {
 	struct tt_norm_job job = {.out = y,
 				  .in = x,
@@ -199,9 +173,10 @@ static tt_status normalise(struct tt_launch *launch, struct tt_tensor *x, struct
 	TT_TRY(tt_backend_get()->reshape(x, launch->inputs[IN]));
 	TT_TRY(tt_backend_get()->norm(&job));
 	TT_TRY(tt_backend_get()->reshape(launch->outputs[OUT], y));
-	for (size_t i = MEAN; i < launch->output_count; i++)
-		if (launch->outputs[i])
-			TT_TRY(write_statistic(launch->outputs[i], x, rows, launch));
+	if (launch->output_count > MEAN && launch->outputs[MEAN])
+		TT_TRY(tt_norm_mean(launch->outputs[MEAN], x));
+	if (launch->output_count > RSTD && launch->outputs[RSTD])
+		TT_TRY(tt_norm_rstd(launch->outputs[RSTD], x, launch->attrs[EPS].real));
 	return TTNN_OK;
 }
 
@@ -219,7 +194,7 @@ static tt_status moreh_layer_norm_kernel(struct tt_launch *launch)
 		return TTNN_OK;
 	TT_TRY(rows_of(&x, all / inner, inner));
 	TT_TRY(rows_of(&y, all / inner, inner));
-	return normalise(launch, x, y, all / inner);
+	return normalise(launch, x, y);
 }
 
 static const struct tt_prog program = {
@@ -239,7 +214,6 @@ static const struct tt_prog program = {
 /* Results in upstream's order; those that nobody gave a tensor for are None. */
 static tt_status moreh_layer_norm_expand(struct tt_call *call)
 {
-	static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = true};
 	struct tt_tensor *inputs[INPUTS] = {
 		[IN] = tt_call_tensor(call, "input"),
 		[GAMMA] = tt_call_tensor(call, "gamma"),
@@ -254,8 +228,7 @@ static tt_status moreh_layer_norm_expand(struct tt_call *call)
 		[DIMS] = *tt_call_arg(call, "normalized_dims"),
 		[EPS] = ttnn_v_real(tt_call_real(call, "eps", 1e-5)),
 		[MEMORY] = tt_value_memory_or_like(call, inputs[IN]),
-		[COMPUTE] =
-			tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual),
+		[COMPUTE] = tt_moreh_compute(call),
 	};
 	struct tt_tensor *outputs[TT_OUTPUTS_MAX];
 	size_t count;

@@ -4,7 +4,8 @@
  *	layer_norm              layer_norm, rms_norm and their program; layer_norm_memory what it keeps in L1
  *	layer_norm_distributed  the halves before and after an all-gather; norm_welford and norm_heads those of
  *	                        diffusion models
- *	batch_norm, moreh_layer_norm
+ *	batch_norm
+ *	moreh_layer_norm, moreh_group_norm, moreh_softmax with their gradients, which norm_gradient computes
  *	group_norm              with group_norm_setup, what its callers prepare
  *	softmax                 the program; softmax_ops its operations; softmax_lines its memory along any dimension
  *
@@ -36,6 +37,7 @@ struct tt_lines_request {
 	enum ttnn_dtype value;   /* of masks and factors */
 	enum ttnn_dtype sum;     /* of what is computed */
 	enum ttnn_dtype between; /* of what is computed, for the question whether lines fit */
+	bool large;              /* piece by piece even if they do */
 };
 
 /* Chooses and fills launch->work for the memory functions below. */

@@ -32,7 +32,7 @@ tt_status tt_lines_plan(enum tt_lines *out, struct tt_launch *launch,
 	bool width = request->dim + 1 == in->padded.rank,
 	     height = request->dim + 2 == in->padded.rank;
 	uint64_t line = width ? tiles.width : height ? tiles.height : in->padded.dim[request->dim];
-	bool small = is_small(launch, line, tt_tile_bytes_of(request->between));
+	bool small = !request->large && is_small(launch, line, tt_tile_bytes_of(request->between));
 
 	if (!work)
 		return TTNN_NOMEM;

@@ -3,7 +3,7 @@
  *
  *	reduce_ops      sum, mean, max, min, by reduce_program (width, height) and reduce_outer (dimensions before)
  *	std_var         by welford; std_var_hw of whole matrices, made of others
- *	prod, argmax, scan, moreh
+ *	prod, argmax, scan; moreh_reduce, its gradients in moreh_backward, moreh_nll_loss, moreh_clip: of training
  *	sort, topk      with what both share in ordering
  *
  * All of this header is for other rooms.

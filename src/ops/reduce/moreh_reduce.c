@@ -1,8 +1,8 @@
 /*
- * moreh.c: reductions, norms and softmax of the moreh operations. They keep the last two dimensions
+ * moreh_reduce.c: reductions and norms of the moreh operations. They keep the last two dimensions
  * always, and drop others unless keepdim says to keep them.
  *
- * Models MorehSum, MorehMean, MorehNorm (the orders 0, inf and -inf), MorehAbsPow and MorehSoftmax with all
+ * Models MorehSum, MorehMean, MorehNorm (the orders 0, inf and -inf) and MorehAbsPow with all
  * their factories, as of ttnn 0.81: memory, cores and choices. Not modelled: how their kernels round on the way.
  */
 #include <math.h>
@@ -10,17 +10,10 @@
 #include "backend/backend.h"
 #include "golden/golden_reduction.h"
 #include "ops/compute.h"
+#include "ops/moreh.h"
 #include "ops/movement/movement.h"
-#include "ops/norm/norm.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/reduce_program.h"
-
-static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = true};
-
-static struct ttnn_value compute_of(struct tt_call *call)
-{
-	return tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
-}
 
 /* ---- what the programs over one dimension share --------------------------------------------------------- */
 
@@ -29,6 +22,7 @@ static uint32_t dim_of(const struct tt_launch *launch)
 	return (uint32_t)tt_launch_attr(launch, "dim")->integer;
 }
 
+/* A dimension that the tensor has not is refused later, and makes no difference here. */
 static tt_status dim_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -36,7 +30,141 @@ static tt_status dim_infer(struct tt_launch *launch)
 	bool keep = tt_launch_attr(launch, "keepdim")->boolean || dims.dim[0] + 2 >= in->shape.rank;
 	struct ttnn_shape shape = tt_reduction_shape(&in->shape, &dims, keep);
 
-	return tt_infer_one(launch, &shape, in->dtype, TTNN_TILE);
+	return tt_infer_one(launch, &shape, in->dtype, in->layout);
+}
+
+/* Norms are in tiles, whatever their input is in. */
+static tt_status norm_infer(struct tt_launch *launch)
+{
+	TT_TRY(dim_infer(launch));
+	if (launch->outputs[0])
+		return TTNN_OK;
+	return tt_spec_simple(&launch->specs[0], &launch->specs[0].shape, launch->specs[0].dtype,
+			      TTNN_TILE, &launch->specs[0].memory);
+}
+
+#define MOST_DIMENSIONS 8 /* that upstream knows */
+
+/* ---- refusals ------------------------------------------------------------------------------------------- */
+
+static tt_status check_dim(const struct tt_launch *launch)
+{
+	int64_t dim = tt_launch_attr(launch, "dim")->integer;
+	uint32_t rank = launch->inputs[0]->spec.shape.rank;
+
+	TT_REQUIRE(dim >= 0 && dim <= MOST_DIMENSIONS,
+		   "(dim >= 0 && dim <= ttnn::MAX_NUM_DIMENSIONS)", "dim must be between 0 and %d.",
+		   MOST_DIMENSIONS);
+	TT_REQUIRE(dim < rank, "(dim < input_rank)",
+		   "dim must be smaller than input tensor rank %u.", rank);
+	return TTNN_OK;
+}
+
+/* A given output that keeps the dimension: counted from the last one, it has the input's extents. */
+static tt_status check_kept(const struct ttnn_shape *in, const struct ttnn_shape *out,
+			    const char *condition, const char *which)
+{
+	for (uint32_t i = 0; i < in->rank; i++)
+		if (tt_shape_last(in, i + 1) != tt_shape_last(out, i + 1))
+			return tt_fail_cond(TTNN_INVALID, condition,
+					    "Input dimension%s[%u] (%u) must equal output "
+					    "dimension%s[%u] (%u)",
+					    which, i, tt_shape_last(in, i + 1), which, i,
+					    tt_shape_last(out, i + 1));
+	return TTNN_OK;
+}
+
+/* One that drops it: where it was stands an extent of 1 in thought. */
+static tt_status check_dropped(const struct ttnn_shape *in, const struct ttnn_shape *out,
+			       uint32_t dim, bool padded)
+{
+	bool tile = dim + 2 >= in->rank;
+	struct ttnn_shape expected = {0};
+
+	for (uint32_t i = 0; i < out->rank && expected.rank < TTNN_MAX_RANK; i++) {
+		if (i == dim && !tile)
+			expected.dim[expected.rank++] = 1;
+		if (expected.rank < TTNN_MAX_RANK)
+			expected.dim[expected.rank++] = out->dim[i];
+	}
+	for (uint32_t i = 0; i < expected.rank; i++) {
+		TT_REQUIRE(i < in->rank, "tt::exception",
+			   "ShapeBase[] index out of range. %u not in [-4, %u)", i, in->rank);
+		if (i == dim || in->dim[i] == expected.dim[i])
+			continue;
+		if (padded)
+			return tt_fail_cond(
+				TTNN_INVALID,
+				"i == padded_dim || input_shape[i] == expected_output_shape[i]",
+				"Input shape[%u] (%u) must equal expected output shape[%u] (%u) when "
+				"not padded dimension",
+				i, in->dim[i], i, expected.dim[i]);
+		return tt_fail_cond(
+			TTNN_INVALID,
+			"i == dim || input_shape_wo_padding[i] == "
+			"expected_output_shape_wo_padding[i]",
+			"Input shape without padding[%u] (%u) must equal expected output shape "
+			"without padding[%u] (%u) when not target dimension",
+			i, in->dim[i], i, expected.dim[i]);
+	}
+	return TTNN_OK;
+}
+
+static tt_status check_given(const struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec, *out;
+	uint32_t dim = dim_of(launch), ahead = in->padded.rank - in->shape.rank;
+	struct ttnn_shape shape = in->shape, padded = in->padded;
+
+	if (!launch->inputs[1])
+		return TTNN_OK;
+	out = &launch->inputs[1]->spec;
+	if (!tt_launch_attr(launch, "keepdim")->boolean) {
+		TT_TRY(check_dropped(&padded, &out->padded, dim + ahead, true));
+		return check_dropped(&shape, &out->shape, dim, false);
+	}
+	padded.dim[dim + ahead] = dim + 2 >= shape.rank ? TT_TILE : 1;
+	shape.dim[dim] = 1;
+	TT_TRY(check_kept(&padded, &out->padded, "input_dim[i] == output_dim[i]", ""));
+	return check_kept(&shape, &out->shape,
+			  "input_dim_wo_padding[i] == output_dim_wo_padding[i]",
+			  " without padding");
+}
+
+static tt_status dim_validate(struct tt_launch *launch, const char *program, bool integers)
+{
+	static const char *const tensors[] = {"input", "output"};
+	const struct tt_moreh_names names = {
+		.program = program, .tensors = {tensors[0], tensors[1]}, .integers = integers};
+
+	TT_TRY(tt_moreh_check(launch, &names));
+	TT_TRY(check_dim(launch));
+	return check_given(launch);
+}
+
+static tt_status moreh_sum_validate(struct tt_launch *launch)
+{
+	return dim_validate(launch, "moreh_sum", true);
+}
+
+/* Upstream has an attribute for a divisor, and takes none. */
+static tt_status mean_validate(struct tt_launch *launch)
+{
+	int64_t dim = tt_launch_attr(launch, "dim")->integer;
+
+	TT_REQUIRE(dim >= 0 && dim <= 7,
+		   "(operation_attributes.dim >= 0 && operation_attributes.dim <= 7)",
+		   "Invalid dimension value: %lld. Expected a value between 0 and 7.",
+		   (long long)dim);
+	TT_REQUIRE(!tt_value_given(tt_launch_attr(launch, "divisor")),
+		   "operation_attributes.divisor.has_value() == false",
+		   "divisor not supported yet.");
+	return dim_validate(launch, "moreh_mean", false);
+}
+
+static tt_status norm_validate(struct tt_launch *launch)
+{
+	return dim_validate(launch, "moreh_norm", false);
 }
 
 /* Height, before the last two, width: the order of upstream's factories. */
@@ -162,6 +290,7 @@ static const struct tt_prog prog_sum = {
 	.prim = "ttnn::prim::moreh_sum",
 	.attrs = &sum_schema,
 	.infer = dim_infer,
+	.validate = moreh_sum_validate,
 	TT_FACTORIES(sum_factories),
 	.choose = sum_choose,
 	TT_KERNEL(moreh_sum_kernel),
@@ -200,11 +329,9 @@ static tt_status mean_memory(struct tt_plan *plan, const struct tt_launch *launc
 
 static tt_status mean_kernel(struct tt_launch *launch)
 {
-	const struct ttnn_value *divisor = &launch->attrs[MEAN_DIVISOR];
 	uint32_t extent = launch->inputs[0]->spec.shape.dim[dim_of(launch)];
-	double by = tt_value_given(divisor) ? (double)divisor->integer : (double)extent;
 
-	return dim_reduce(launch, launch->inputs[0], TT_REDUCE_SUM, 1 / by);
+	return dim_reduce(launch, launch->inputs[0], TT_REDUCE_SUM, 1 / (double)extent);
 }
 
 #define MEAN_FACTORY(name_)                                                                        \
@@ -221,6 +348,7 @@ static const struct tt_prog prog_mean = {
 	.prim = "ttnn::prim::moreh_mean",
 	.attrs = &mean_schema,
 	.infer = dim_infer,
+	.validate = mean_validate,
 	TT_FACTORIES(mean_factories),
 	.choose = mean_choose,
 	TT_KERNEL(mean_kernel),
@@ -255,9 +383,9 @@ static tt_status norm_memory(struct tt_plan *plan, const struct tt_launch *launc
 		       TT_DFB_ROW(1, "one", .pages = 1, .page = memory.in),
 		       TT_DFB_ROW(2, "mask", .pages = masks, .page = memory.in),
 		       TT_DFB_ROW(16, "output", .pages = 1, .page = memory.out),
-		       TT_DFB_ROW(24, "val", .pages = 1, .page = memory.in),
-		       TT_DFB_ROW(25, "cal", .pages = 1, .page = memory.in),
-		       TT_DFB_ROW(26, "reduce", .pages = masks, .page = memory.in));
+		       TT_DFB_ROW(24, "val", .pages = 1, .page = memory.accum),
+		       TT_DFB_ROW(25, "cal", .pages = 1, .page = memory.accum),
+		       TT_DFB_ROW(26, "reduce", .pages = masks, .page = memory.accum));
 }
 
 /* Order 0 counts what is not zero; infinite orders take the largest or smallest magnitude. */
@@ -294,7 +422,8 @@ static const struct tt_prog prog_norm = {
 	.device_op = "MorehNormOperation",
 	.prim = "ttnn::prim::moreh_norm",
 	.attrs = &norm_schema,
-	.infer = dim_infer,
+	.infer = norm_infer,
+	.validate = norm_validate,
 	TT_FACTORIES(norm_factories),
 	.choose = norm_choose,
 	TT_KERNEL(norm_kernel),
@@ -308,11 +437,21 @@ static const struct tt_prog prog_norm = {
 	X(POW_COMPUTE, "compute_kernel_config")
 TT_ATTRS(pow_schema, "operation_attributes_t", POW_ATTRS);
 
+static tt_status pow_validate(struct tt_launch *launch)
+{
+	static const struct tt_moreh_names names = {
+		.program = "moreh_abs_pow", .tensors = {"input", "output"}, .integers = true};
+
+	return tt_moreh_check(launch, &names);
+}
+
 /* A row of tiles is a unit of work. */
 static tt_status pow_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	struct tt_reduce_tiles tiles = tt_reduce_tiles_of(&launch->inputs[0]->spec);
 	uint64_t in = tt_page_in0(launch);
+	uint64_t sum =
+		tt_moreh_sum_bytes(&launch->attrs[POW_COMPUTE], launch->inputs[0]->spec.dtype);
 	const ttnn_core_set *cores;
 
 	TT_TRY(tt_cores_for(&cores, launch, tiles.matrices * tiles.height));
@@ -321,170 +460,106 @@ static tt_status pow_memory(struct tt_plan *plan, const struct tt_launch *launch
 		       TT_DFB_ROW(2, "decimal_dfb", .pages = 1, .page = in),
 		       TT_DFB_ROW(3, "mask_w_dfb", .pages = 1, .page = in),
 		       TT_DFB_ROW(16, "output_dfb", .pages = 1, .page = tt_page_out0(launch)),
-		       TT_DFB_ROW(24, "xabs_dfb", .pages = 1, .page = in),
-		       TT_DFB_ROW(25, "xpow_dfb", .pages = 1, .page = in),
-		       TT_DFB_ROW(26, "logx_dfb", .pages = 1, .page = in),
-		       TT_DFB_ROW(27, "exp_lxmd_dfb", .pages = 1, .page = in));
+		       TT_DFB_ROW(24, "xabs_dfb", .pages = 1, .page = sum),
+		       TT_DFB_ROW(25, "xpow_dfb", .pages = 1, .page = sum),
+		       TT_DFB_ROW(26, "logx_dfb", .pages = 1, .page = sum),
+		       TT_DFB_ROW(27, "exp_lxmd_dfb", .pages = 1, .page = sum));
 }
 
-/* The magnitude to a power, of which other orders are made. */
+/* The magnitude to a power, of which other orders are made. A given output may have another shape. */
 static tt_status pow_kernel(struct tt_launch *launch)
 {
-	struct tt_unary_step steps[] = {
-		{.fn = TT_UNARY_ABS},
-		{.fn = TT_UNARY_POWER, .count = 1, .params = {launch->attrs[POW_P].real}}};
+	struct tt_tensor *in = launch->inputs[0], *out = launch->outputs[0];
 
-	return tt_backend_get()->map(&(struct tt_map_job){.out = launch->outputs[0],
-							  .arity = 1,
-							  .in = {launch->inputs[0]},
-							  .post = steps,
-							  .post_count = TT_COUNT(steps)});
+	if (!ttnn_shape_equal(&in->spec.shape, &out->spec.shape))
+		TT_TRY(tt_moreh_view(&in, &out->spec.shape, in));
+	return tt_moreh_power(out, in, launch->attrs[POW_P].real);
 }
 
 static const struct tt_prog prog_pow = {
 	.device_op = "MorehAbsPowOperation",
 	.prim = "ttnn::prim::moreh_abs_pow",
 	.attrs = &pow_schema,
-	.infer = tt_infer_tiles,
+	.validate = pow_validate,
 	TT_FACTORY("ttnn::operations::moreh::moreh_abs_pow::MorehAbsPowOperation::"
 		   "MorehAbsPowProgramFactory",
 		   pow_memory),
 	TT_KERNEL(pow_kernel),
 };
 
-/* ---- softmax ------------------------------------------------------------------------------------------------- */
-
-#define SOFTMAX_ATTRS(X)                                                                           \
-	X(SOFTMAX_DIM, "dim")                                                                      \
-	X(SOFTMAX_OP, "op")                                                                        \
-	X(SOFTMAX_STRATEGY, "strategy", .text = TT_TEXT_FIXED,                                     \
-	  .fixed = "MorehSoftmaxOpParallelizationStrategy::NONE")                                  \
-	X(SOFTMAX_MEMORY, "memory_config")                                                         \
-	X(SOFTMAX_COMPUTE, "compute_kernel_config")
-TT_ATTRS(softmax_schema, "operation_attributes_t", SOFTMAX_ATTRS);
-
-enum softmax_op { SOFTMAX, SOFTMIN, LOGSOFTMAX };
-static const struct tt_enum_row softmax_op_rows[] = {
-	{SOFTMAX, "SOFTMAX"}, {SOFTMIN, "SOFTMIN"}, {LOGSOFTMAX, "LOGSOFTMAX"}};
-static const struct tt_enum softmax_op_enum = {"MorehSoftmaxOp", softmax_op_rows,
-					       TT_COUNT(softmax_op_rows)};
-
-/* The factories are those of softmax along any dimension (softmax_lines.c). */
-static tt_status moreh_softmax_choose(uint32_t *out, struct tt_launch *launch)
-{
-	enum ttnn_dtype dtype = launch->inputs[0]->spec.dtype;
-	bool wide = tt_compute_has(&launch->attrs[SOFTMAX_COMPUTE], TT_COMPUTE_FP32);
-	enum tt_lines lines;
-
-	TT_TRY(tt_lines_plan(&lines, launch,
-			     &(struct tt_lines_request){.dim = dim_of(launch),
-							.value = dtype,
-							.sum = wide ? TTNN_FLOAT32 : dtype,
-							.between = wide ? TTNN_FLOAT32 : dtype}));
-	*out = lines;
-	return TTNN_OK;
-}
-
-/* softmin is softmax of the negated values, logsoftmax its logarithm. */
-static tt_status moreh_softmax_kernel(struct tt_launch *launch)
-{
-	enum softmax_op op = (enum softmax_op)launch->attrs[SOFTMAX_OP].integer;
-	struct tt_softmax_job job = {.out = launch->outputs[0],
-				     .in = launch->inputs[0],
-				     .dim = dim_of(launch),
-				     .scale = op == SOFTMIN ? -1 : 1,
-				     .stable = true,
-				     .log = op == LOGSOFTMAX};
-
-	return tt_backend_get()->softmax(&job);
-}
-
-#define SOFTMAX_FACTORY(name_, memory_)                                                            \
-	TT_FACTORY_ROW("ttnn::operations::moreh::moreh_softmax::MorehSoftmaxOperation::"           \
-		       "MorehSoftmax" name_ "Factory",                                             \
-		       memory_)
-static const struct tt_factory softmax_factories[] = {
-	[TT_LINES_OUTER] = SOFTMAX_FACTORY("CLarge", tt_outer_memory),
-	[TT_LINES_H_LARGE] = SOFTMAX_FACTORY("HLarge", tt_lines_memory),
-	[TT_LINES_H_SMALL] = SOFTMAX_FACTORY("HSmall", tt_lines_memory),
-	[TT_LINES_W_LARGE] = SOFTMAX_FACTORY("WLarge", tt_lines_memory),
-	[TT_LINES_W_SMALL] = SOFTMAX_FACTORY("WSmall", tt_lines_memory),
-};
-
-static const struct tt_prog prog_softmax = {
-	.device_op = "MorehSoftmaxOperation",
-	.prim = "ttnn::prim::moreh_softmax",
-	.attrs = &softmax_schema,
-	.infer = tt_infer_tiles,
-	TT_FACTORIES(softmax_factories),
-	.choose = moreh_softmax_choose,
-	TT_KERNEL(moreh_softmax_kernel),
-};
-
 /* ---- the operations ---------------------------------------------------------------------------------------------- */
 
 /* One pass over a dimension. */
 typedef tt_status (*pass_fn)(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
-			     struct tt_tensor *given, uint32_t dim);
+			     struct tt_tensor *given, int64_t dim);
 
 static tt_status sum_pass(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
-			  struct tt_tensor *given, uint32_t dim)
+			  struct tt_tensor *given, int64_t dim)
 {
 	TT_TRY(tt_need_device(in));
-	return TT_LAUNCH(out, call, &prog_sum, TT_INPUTS(in), TT_OUTPUTS(given),
+	return TT_LAUNCH(out, call, &prog_sum, TT_INPUTS(in, given), TT_OUTPUTS(given),
+			 .in_place = true,
 			 TT_BIND(call, sum_schema, [SUM_DIM] = ttnn_v_int(dim),
 				 [SUM_MEMORY] = tt_value_memory_or_like(call, in),
-				 [SUM_COMPUTE] = compute_of(call)));
+				 [SUM_COMPUTE] = tt_moreh_compute(call)));
 }
 
 static tt_status mean_pass(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
-			   struct tt_tensor *given, uint32_t dim)
+			   struct tt_tensor *given, int64_t dim)
 {
 	TT_TRY(tt_need_device(in));
-	return TT_LAUNCH(out, call, &prog_mean, TT_INPUTS(in), TT_OUTPUTS(given),
+	return TT_LAUNCH(out, call, &prog_mean, TT_INPUTS(in, given), TT_OUTPUTS(given),
+			 .in_place = true,
 			 TT_BIND(call, mean_schema, [MEAN_DIM] = ttnn_v_int(dim),
 				 [MEAN_MEMORY] = tt_value_memory_or_like(call, in),
-				 [MEAN_COMPUTE] = compute_of(call)));
+				 [MEAN_COMPUTE] = tt_moreh_compute(call)));
 }
 
 /* One dimension; the others follow. */
 static tt_status norm_pass(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
-			   struct tt_tensor *given, uint32_t dim)
+			   struct tt_tensor *given, int64_t dim)
 {
 	TT_TRY(tt_need_device(in));
-	return TT_LAUNCH(out, call, &prog_norm, TT_INPUTS(in), TT_OUTPUTS(given),
-			 TT_BIND(call,
-				 norm_schema, [NORM_P] = ttnn_v_real(tt_call_real(call, "p", 2)),
-				 [NORM_DIM] = ttnn_v_int(dim),
-				 [NORM_MEMORY] = tt_value_memory_or_like(call, in),
-				 [NORM_COMPUTE] = compute_of(call)));
+	return TT_LAUNCH(
+		out, call, &prog_norm, TT_INPUTS(in, given), TT_OUTPUTS(given), .in_place = true,
+		TT_BIND(call, norm_schema, [NORM_P] = ttnn_v_real(tt_call_real(call, "p", 2)),
+			[NORM_DIM] = ttnn_v_int(dim),
+			[NORM_MEMORY] = tt_value_memory_or_like(call, in),
+			[NORM_COMPUTE] = tt_moreh_compute(call)));
 }
 
 static tt_status pow_pass(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			  struct tt_tensor *given, double p)
 {
 	TT_TRY(tt_need_device(in));
-	return TT_LAUNCH(out, call, &prog_pow, TT_INPUTS(in), TT_OUTPUTS(given),
+	return TT_LAUNCH(out, call, &prog_pow, TT_INPUTS(in, given), TT_OUTPUTS(given),
+			 .in_place = true,
 			 TT_BIND(call, pow_schema, [POW_P] = ttnn_v_real(p),
 				 [POW_MEMORY] = tt_value_memory_or_like(call, in),
-				 [POW_COMPUTE] = compute_of(call)));
+				 [POW_COMPUTE] = tt_moreh_compute(call)));
 }
 
+/* The first pass, over the last dimension, may differ from the others. */
+struct passes {
+	pass_fn first, others;
+};
+
 /*
- * Pass after pass, the last dimension first; `first` may differ from the others. What is made between
+ * Pass after pass, the last dimension first. What is made between
  * goes when the next is there, the last of it when all is done.
  */
 static tt_status run_passes(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
-			    pass_fn first, pass_fn others)
+			    struct tt_tensor *given, const struct passes *passes)
 {
-	struct tt_tensor *given = tt_call_tensor(call, "output"), *between = NULL, *next;
-	struct tt_reduction_dims dims;
+	struct tt_tensor *between = NULL, *next;
+	int64_t dims[TTNN_MAX_RANK];
+	size_t count;
 
-	TT_TRY(tt_reduction_dims(&dims, call, "dim", in->spec.shape.rank));
-	for (uint32_t i = dims.count; i-- > 0;) {
-		pass_fn pass = i + 1 == dims.count ? first : others;
+	TT_TRY(tt_moreh_dims(dims, &count, call, in->spec.shape.rank, true));
+	for (size_t i = count; i-- > 0;) {
+		pass_fn pass = i + 1 == count ? passes->first : passes->others;
 		tt_status status =
-			pass(&next, call, between ? between : in, i ? NULL : given, dims.dim[i]);
+			pass(&next, call, between ? between : in, i ? NULL : given, dims[i]);
 
 		if (between && (status != TTNN_OK || i == 0))
 			tt_call_drop(call, between);
@@ -498,17 +573,54 @@ static tt_status run_passes(struct tt_tensor **out, struct tt_call *call, struct
 	return TTNN_OK;
 }
 
+/* A vector is summed up as a row, whose sum becomes a vector unless it goes where it was to go. */
+static tt_status sum_passes(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			    struct tt_tensor *given)
+{
+	const struct ttnn_shape *shape = &in->spec.shape, one = {1, {1}};
+	struct tt_tensor *row, *sum;
+	int64_t dims[TTNN_MAX_RANK];
+	size_t count;
+	tt_status status;
+
+	TT_TRY(tt_moreh_dims(dims, &count, call, shape->rank, true));
+	if (shape->rank != 1 || count != 1 || dims[0] != 0)
+		return run_passes(out, call, in, given, &(struct passes){sum_pass, sum_pass});
+	TT_TRY(tt_call_reshape(
+		&row, call,
+		&(struct tt_reshape_args){.in = in,
+					  .shape = &(struct ttnn_shape){2, {1, shape->dim[0]}}}));
+	status = sum_pass(&sum, call, row, given, 1);
+	if (status == TTNN_OK && !given)
+		status = tt_call_drop_after(
+			call,
+			tt_call_reshape(out, call,
+					&(struct tt_reshape_args){.in = sum, .shape = &one}),
+			sum);
+	else if (status == TTNN_OK)
+		*out = sum;
+	return tt_call_drop_after(call, status, row);
+}
+
 static tt_status return_passes(struct tt_call *call, pass_fn first, pass_fn others)
 {
 	struct tt_tensor *out;
 
-	return tt_call_give(
-		call, run_passes(&out, call, tt_call_tensor(call, "input"), first, others), &out);
+	return tt_call_give(call,
+			    run_passes(&out, call, tt_call_tensor(call, "input"),
+				       tt_call_tensor(call, "output"),
+				       &(struct passes){first, others}),
+			    &out);
 }
 
 static tt_status moreh_sum_expand(struct tt_call *call)
 {
-	return return_passes(call, sum_pass, sum_pass);
+	struct tt_tensor *out;
+
+	return tt_call_give(call,
+			    sum_passes(&out, call, tt_call_tensor(call, "input"),
+				       tt_call_tensor(call, "output")),
+			    &out);
 }
 
 /* Upstream ends the process for a scalar. */
@@ -519,20 +631,46 @@ static tt_status mean_expand(struct tt_call *call)
 	return return_passes(call, mean_pass, mean_pass);
 }
 
+/* How many are not zero: counted over the last dimension, and summed up over the others. */
+static tt_status count_expand(struct tt_call *call, struct tt_tensor *in)
+{
+	struct tt_tensor *given = tt_call_tensor(call, "output"), *counts, *between, *out;
+	int64_t dims[TTNN_MAX_RANK];
+	size_t count;
+	tt_status status = TTNN_OK;
+
+	TT_TRY(tt_moreh_dims(dims, &count, call, in->spec.shape.rank, true));
+	TT_NEED(count, "moreh_norm takes a tensor of at least one dimension, not a scalar");
+	TT_TRY(norm_pass(&counts, call, in, count > 1 ? NULL : given, dims[count - 1]));
+	out = between = counts;
+	for (size_t i = count - 1; i-- > 0 && status == TTNN_OK;) {
+		status = sum_pass(&out, call, between, i ? NULL : given, dims[i]);
+		if (between != counts && i && status == TTNN_OK)
+			tt_call_overwrite(call, between);
+		else if (between != counts)
+			tt_call_drop(call, between);
+		between = out;
+	}
+	if (out != counts || status != TTNN_OK)
+		tt_call_drop(call, counts);
+	return tt_call_give(call, status, &out);
+}
+
 /* Other orders: powers, sums over all dimensions, and the root as a power. */
 static tt_status norm_expand(struct tt_call *call)
 {
 	struct tt_tensor *in = tt_call_tensor(call, "input"), *out, *powers, *sum;
 	double p = tt_call_real(call, "p", 2);
 
-	if (p == 0 || isinf(p))
-		return return_passes(call, norm_pass, p == 0 ? sum_pass : norm_pass);
+	if (p == 0)
+		return count_expand(call, in);
+	if (isinf(p))
+		return return_passes(call, norm_pass, norm_pass);
 	TT_TRY(pow_pass(&powers, call, in, NULL, p));
-	TT_TRY(tt_call_overwrite_after(call, run_passes(&sum, call, powers, sum_pass, sum_pass),
-				       powers));
-	tt_call_own(call, sum);
-	return tt_call_give(call, pow_pass(&out, call, sum, tt_call_tensor(call, "output"), 1 / p),
-			    &out);
+	TT_TRY(tt_call_replace(&powers, call, sum_passes(&sum, call, powers, NULL), &sum));
+	tt_call_own(call, powers);
+	return tt_call_give(
+		call, pow_pass(&out, call, powers, tt_call_tensor(call, "output"), 1 / p), &out);
 }
 
 static tt_status pow_expand(struct tt_call *call)
@@ -543,24 +681,6 @@ static tt_status pow_expand(struct tt_call *call)
 			    pow_pass(&out, call, tt_call_tensor(call, "input"),
 				     tt_call_tensor(call, "output"), tt_call_real(call, "p", 2)),
 			    &out);
-}
-
-/* STRATEGY is left to upstream (0: none). */
-static tt_status softmax_expand(struct tt_call *call)
-{
-	const enum softmax_op *op = call->entry->op->row;
-	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
-	uint32_t dim;
-
-	TT_TRY(tt_normal_dim(&dim, tt_call_int(call, "dim", -1), in->spec.shape.rank));
-	TT_TRY(tt_need_device(in));
-	return TT_LAUNCH_RETURN(call, &prog_softmax, TT_INPUTS(in),
-				TT_OUTPUTS(tt_call_tensor(call, "output_tensor")),
-				TT_BIND(call, softmax_schema, [SOFTMAX_DIM] = ttnn_v_int(dim),
-					[SOFTMAX_OP] = tt_value_enum(&softmax_op_enum, *op),
-					[SOFTMAX_STRATEGY] = ttnn_v_int(0),
-					[SOFTMAX_MEMORY] = tt_value_memory_or_like(call, in),
-					[SOFTMAX_COMPUTE] = compute_of(call)));
 }
 
 /* What cumsum calls the arguments of these two operations. */
@@ -589,13 +709,6 @@ static tt_status cumsum_expand(struct tt_call *call)
 #define TAIL                                                                                       \
 	"output: Tensor? = None, memory_config: MemoryConfig? = None, "                            \
 	"compute_kernel_config: ComputeConfig? = None"
-#define SOFTMAX_SIG                                                                                \
-	"input_tensor: Tensor, dim: int, *, output_tensor: Tensor? = None, op: any? = None, "      \
-	"strategy: any? = None, memory_config: MemoryConfig? = None, compute_kernel_config: "      \
-	"ComputeConfig? = None"
-
-static const enum softmax_op softmax = SOFTMAX, softmin = SOFTMIN, logsoftmax = LOGSOFTMAX;
-
 #define OP(name_, expand_, golden_, row_, sig_, doc_)                                              \
 	{                                                                                          \
 		.name = "ttnn.moreh_" name_, .doc = doc_, .sigs = {sig_}, .expand = expand_,       \
@@ -615,12 +728,6 @@ static const struct tt_op ops[] = {
 	   "The p-norm over dimensions."),
 	OP("abs_pow", pow_expand, tt_golden_moreh_abs_pow, NULL,
 	   "input: Tensor, p: float, *, " TAIL, "The size of each value to a power."),
-	OP("softmax", softmax_expand, tt_golden_softmax, &softmax, SOFTMAX_SIG,
-	   "exp(x) over its sum along a dimension."),
-	OP("softmin", softmax_expand, tt_golden_softmin, &softmin, SOFTMAX_SIG,
-	   "exp(-x) over its sum along a dimension."),
-	OP("logsoftmax", softmax_expand, tt_golden_logsoftmax, &logsoftmax, SOFTMAX_SIG,
-	   "The logarithm of softmax along a dimension."),
 	OP("cumsum", cumsum_expand, tt_golden_cumsum, &forward,
 	   "input: Tensor, dim: int, *, output: Tensor? = None, memory_config: MemoryConfig? = None",
 	   "The sum of all values up to each, along a dimension."),
