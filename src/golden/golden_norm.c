@@ -10,6 +10,8 @@
 
 #include <math.h>
 
+#include "ops/objects.h"
+
 static bool is_rms(const struct tt_golden *golden)
 {
 	return *(const bool *)golden->op->row;
@@ -101,6 +103,13 @@ static bool has_averages(const struct tt_golden *golden)
 		&tt_call_tensor(&golden->call, "input_tensor")->spec.memory);
 }
 
+/* Whether the halves exchange mean and variance of each device's part (Welford's method). */
+static bool has_parts(const struct tt_golden *golden)
+{
+	return !has_averages(golden) &&
+	       tt_norm_config_welford(tt_call_arg(&golden->call, "program_config"));
+}
+
 /* The first half: sums of a device's part of each row. */
 tt_status tt_golden_norm_sums(struct tt_golden *golden)
 {
@@ -121,6 +130,10 @@ tt_status tt_golden_norm_sums(struct tt_golden *golden)
 	for (uint64_t row = 0; row < in->count / width; row++) {
 		double *sums = tt_at(out, row * shape.dim[shape.rank - 1]);
 
+		if (has_parts(golden)) {
+			mean_and_variance(&sums[0], &sums[TT_TILE], tt_at(in, row * width), width);
+			continue;
+		}
 		for (uint64_t j = 0; j < width; j++) {
 			double x = *tt_at(in, row * width + j);
 			double share = has_averages(golden) ? 1.0 / (double)width : 1;
@@ -131,6 +144,19 @@ tt_status tt_golden_norm_sums(struct tt_golden *golden)
 		}
 	}
 	return TTNN_OK;
+}
+
+/* Of parts of one size: the mean of means, the mean of variances and of squared distances from it. */
+static void joined(double *mean, double *variance, const double *parts, uint64_t count)
+{
+	*mean = *variance = 0;
+	for (uint64_t i = 0; i < count; i++)
+		*mean += parts[i * 2 * TT_TILE] / (double)count;
+	for (uint64_t i = 0; i < count; i++) {
+		double off = parts[i * 2 * TT_TILE] - *mean;
+
+		*variance += (parts[i * 2 * TT_TILE + TT_TILE] + off * off) / (double)count;
+	}
 }
 
 /* The second half: sums of all devices side by side, added up here. */
@@ -163,6 +189,8 @@ tt_status tt_golden_norm_apply(struct tt_golden *golden)
 		}
 		mean /= (double)count;
 		variance = variance / (double)count - mean * mean;
+		if (has_parts(golden))
+			joined(&mean, &variance, sums, across / step);
 		for (uint64_t j = 0; j < width; j++)
 			*tt_at(out, row * width + j) = applied(
 				&affine, j,

@@ -36,6 +36,12 @@ const struct tt_schema tt_schema_norm_default = {"LayerNormDefaultProgramConfig"
 						 &norm_fields[TT_NORM_LEGACY_REDUCTION],
 						 TT_NORM_FIELDS - TT_NORM_LEGACY_REDUCTION, true};
 
+bool tt_norm_config_welford(const struct ttnn_value *config)
+{
+	return config->kind == TTNN_VALUE_OBJECT && config->schema == &tt_schema_norm_default &&
+	       config->items[TT_NORM_WELFORD - TT_NORM_LEGACY_REDUCTION].boolean;
+}
+
 static const struct tt_field sdpa_fields[TT_SDPA_FIELDS] = {
 	[TT_SDPA_GRID] = {.name = "compute_with_storage_grid_size"},
 	[TT_SDPA_SUB_GRID] = {.name = "sub_core_grids", .spaced = true},

@@ -38,6 +38,9 @@ enum tt_norm_config_field {
 };
 extern const struct tt_schema tt_schema_norm_default, tt_schema_norm_sharded;
 
+/* Whether an argument is a default config that asks for Welford's method. */
+bool tt_norm_config_welford(const struct ttnn_value *config);
+
 /* How attention is cut into chunks. */
 enum tt_sdpa_config_field {
 	TT_SDPA_GRID,

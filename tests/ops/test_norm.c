@@ -172,6 +172,51 @@ TEST(normalise_after_gathering)
 	apply_cases("ttnn.rms_norm_post_all_gather", 1);
 }
 
+/* The config that asks for Welford's method, made in an arena of the caller's. */
+static void add_welford(struct given *given, struct tt_arena *arena)
+{
+	const struct ttnn_arg field = {"use_welford", ttnn_v_bool(true)};
+	struct ttnn_value config;
+
+	CHECK_OK(tt_object_make(&config, arena, "LayerNormDefaultProgramConfig", &field, 1));
+	given_add(given, "program_config", config);
+}
+
+/* Means and variances in place of sums, also of rows far from zero; reciprocals are needed, not read. */
+TEST(halves_by_mean_and_variance)
+{
+	struct given given = {.state = 8};
+	struct tt_arena arena = {0};
+
+	for (size_t n = 0; n < GOLDEN_CASES; n++) {
+		uint32_t width = 32 + 16 * (uint32_t)(n % 9);
+		struct ttnn_spec_args spec = rows_of(n, width), stats = spec, table = spec;
+
+		table = given_spec(TTNN_FLOAT32, 1, width, 0, 0);
+		table.layout = TTNN_ROW_MAJOR;
+		golden_put(&table, GOLDEN_L1);
+		given_tensor(&given, NULL, &spec, n % 4 == 3 ? 30 : -1, n % 4 == 3 ? 31 : 2);
+		if (n % 3 == 1)
+			given_tensor(&given, "residual_input_tensor", &spec, -1, 1);
+		given_tensor(&given, "recip_tensor", &table, 0, 1);
+		add_welford(&given, &arena);
+		given_case(&given, "ttnn.layer_norm_pre_all_gather", n, 2);
+
+		stats.shape.dim[3] = 64 * (1 + (uint32_t)(n % 4));
+		stats.dtype = TTNN_BFLOAT16;
+		golden_put(&stats, GOLDEN_DRAM);
+		given_tensor(&given, NULL, &spec, -3, 3);
+		given_tensor(&given, NULL, &stats, 0.25, 2);
+		if (n % 3)
+			add_weight(&given, "weight", width, n);
+		if (n % 3 == 2)
+			add_weight(&given, "bias", width, n);
+		add_welford(&given, &arena);
+		given_case(&given, "ttnn.layer_norm_post_all_gather", n, 4);
+	}
+	tt_arena_deinit(&arena);
+}
+
 TEST(batch_norm)
 {
 	struct given given = {.state = 6};

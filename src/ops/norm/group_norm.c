@@ -15,8 +15,9 @@
 #include "ops/compute.h"
 #include "ops/movement/movement.h"
 
-/* What stands in the program config. */
+/* What stands in the program config; BY_ITSELF leaves the number of blocks to the program. */
 enum { LAYOUT, GRID, BLOCKS, SETTINGS };
+enum { BY_ITSELF = -1 };
 #define ATTRS(X)                                                                                   \
 	X(EPS, "eps")                                                                              \
 	X(GROUPS, "num_groups")                                                                    \
@@ -65,20 +66,29 @@ static bool fits(const struct spread *spread, uint64_t height, uint32_t batches)
 	       (spread->rows % batches == 0 || spread->rows < batches);
 }
 
-/* The most cores of a grid that can be used. */
+/*
+ * The cores of a grid that can be used: the widest rows that the channels fill, then the most of them; rows with cores
+ * to spare only where there are no others.
+ */
 static struct ttnn_core largest(struct ttnn_core grid, const struct ttnn_tensor_spec *in,
 				uint32_t groups)
 {
 	struct ttnn_core best = {1, 1};
+	bool found = false;
 
-	for (uint32_t y = grid.y; y > 0; y--)
-		for (uint32_t x = grid.x; x > 0; x--) {
+	for (uint32_t x = grid.x; x > 0; x--)
+		for (uint32_t y = grid.y; y > 0; y--) {
 			struct spread spread =
 				spread_of((struct ttnn_core){x, y}, in->padded.dim[3], groups);
 
-			if (x * y > best.x * best.y &&
-			    fits(&spread, in->rows / TT_TILE, in->padded.dim[0]))
+			if (!fits(&spread, in->rows / TT_TILE, in->padded.dim[0]))
+				continue;
+			if (spread.grid.x == x)
+				return (struct ttnn_core){x, y};
+			if (!found)
 				best = (struct ttnn_core){x, y};
+			found = true;
+			break;
 		}
 	return best;
 }
@@ -257,8 +267,34 @@ static uint64_t tile_of(const struct tt_tensor *tensor)
 
 struct work {
 	struct spread spread;
-	uint64_t wide, high, across; /* tiles of a group, of a core's rows and of its columns */
+	uint64_t wide, high, across; /* tiles of a group, of a block's rows and of its columns */
+	uint64_t rows, blocks; /* rows of tiles of a core, for each image; in so many blocks */
 };
+
+/*
+ * As many blocks as the caller says, or a power of two: one for each 256 x 256 elements that a core has of an image,
+ * and two at least where registers of 16 bits do not hold all its tiles at once.
+ */
+static uint64_t blocks_of(const struct tt_launch *launch, const struct work *work)
+{
+	enum { ELEMENTS = 256 * 256, MOST = 256, REGISTERS = 8 };
+	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
+	uint64_t cores = (uint64_t)work->spread.columns * work->spread.rows;
+	uint64_t wanted, blocks = 1;
+	bool narrow = !launch->attrs[WELFORD].boolean &&
+		      !tt_compute_has(&launch->attrs[COMPUTE], TT_COMPUTE_FP32);
+
+	if (setting(launch, BLOCKS)->integer != BY_ITSELF)
+		return (uint64_t)setting(launch, BLOCKS)->integer;
+	wanted = cores ? (uint64_t)in->padded.dim[1] * in->padded.dim[2] * in->padded.dim[3] /
+				 (ELEMENTS * cores)
+		       : 1;
+	while (blocks < wanted && blocks < MOST)
+		blocks *= 2;
+	if (narrow && blocks == 1 && work->rows * work->wide > REGISTERS)
+		blocks = 2;
+	return blocks < work->rows ? blocks : work->rows;
+}
 
 /*
  * What a core has: `high` rows of tiles of a block, `wide` tiles of a group, `across` tiles of all
@@ -268,15 +304,15 @@ static struct work work_of(const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
 	uint32_t groups = (uint32_t)launch->attrs[GROUPS].integer;
-	uint64_t blocks = (uint64_t)setting(launch, BLOCKS)->integer;
 	struct work work = {
 		.spread = spread_of(setting(launch, GRID)->core, in->padded.dim[3], groups),
 		.wide = group_tiles(in->padded.dim[3], groups)};
 
 	/* A core that has more than one image works on them one by one. */
-	work.high = in->rows / TT_TILE /
+	work.rows = in->rows / TT_TILE /
 		    (work.spread.rows > in->padded.dim[0] ? work.spread.rows : in->padded.dim[0]);
-	work.high = tt_div_up(work.high, blocks ? blocks : 1);
+	work.blocks = blocks_of(launch, &work);
+	work.high = work.blocks ? work.rows / work.blocks : work.rows;
 	work.across = in->padded.dim[3] / TT_TILE / (work.spread.columns ? work.spread.columns : 1);
 	return work;
 }
@@ -296,32 +332,80 @@ static tt_status group_norm_choose(uint32_t *out, struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-/* A block of the image; with cores that work alone, there is a second kind of them: here none. */
-static tt_status add_blocks(struct tt_plan *plan, const ttnn_core_set *cores,
-			    const struct tt_buffer_row *rows, size_t count, bool alone)
-{
-	const ttnn_core_set *none;
+/* Cores that have an image more than others, and those others: none where images are dealt out evenly. */
+struct kinds {
+	const ttnn_core_set *more, *fewer;
+	bool alone; /* there may be two kinds */
+};
 
-	TT_TRY(tt_plan_buffers(plan, cores, rows, count));
-	if (!alone)
-		return TTNN_OK;
-	TT_TRY(ttnn_core_set_make(&none, NULL, 0));
-	for (size_t i = 0; i < count; i++)
-		TT_TRY(tt_plan_empty(plan, &(struct tt_buffer_row){.kind = TT_CB,
-								   .index = rows[i].index,
-								   .page = rows[i].page,
-								   .cores = none}));
+/* Cores follow each other down the columns; a part of the channels takes as many of them as there are rows of work. */
+static tt_status kinds_of(struct kinds *out, const struct tt_launch *launch,
+			  const struct work *work)
+{
+	uint32_t rows = work->spread.rows, images = launch->inputs[IN]->spec.padded.dim[0];
+	uint32_t height = work->spread.grid.y, cores = work->spread.grid.x * height;
+	struct ttnn_core_range *ranges =
+		tt_arena_calloc(launch->arena, cores ? cores : 1, sizeof(*ranges));
+	size_t more = 0, fewer = 0;
+
+	TT_NEED_MEMORY(ranges);
+	out->alone = launch->factory == &launch->prog->factories[ALONE];
+	for (uint32_t i = 0; i < cores; i++) {
+		const struct ttnn_core core = {i / height, i % height};
+		bool late = out->alone && rows && images % rows && i % rows >= images % rows;
+
+		ranges[late ? cores - ++fewer : more++] = (struct ttnn_core_range){core, core};
+	}
+	for (size_t i = 0; i < fewer / 2; i++) {
+		const struct ttnn_core_range last = ranges[cores - 1 - i];
+
+		ranges[cores - 1 - i] = ranges[more + i];
+		ranges[more + i] = last;
+	}
+	TT_TRY(ttnn_core_set_make(&out->more, ranges, more));
+	return ttnn_core_set_make(&out->fewer, ranges + more, fewer);
+}
+
+/* Blocks of the image, for each kind of cores; `kept` is there also where its cores are none. */
+static tt_status add_blocks(struct tt_plan *plan, const struct kinds *kinds,
+			    const struct tt_buffer_row *rows, size_t count, bool kept)
+{
+	bool some = ttnn_core_set_cores(kinds->fewer) > 0;
+
+	TT_TRY(tt_plan_buffers(plan, kinds->more, rows, count));
+	if (some)
+		return tt_plan_buffers(plan, kinds->fewer, rows, count);
+	for (size_t i = 0; i < count && kinds->alone; i++)
+		TT_TRY(tt_plan_empty(plan,
+				     &(struct tt_buffer_row){.kind = TT_CB,
+							     .index = rows[i].index,
+							     .pages = kept ? rows[i].pages : 0,
+							     .page = rows[i].page,
+							     .cores = kinds->fewer}));
 	return TTNN_OK;
 }
 
-/* The order is upstream's, and so is the repeated name "cb_ex2pe"; add_blocks() makes those of a block. */
-static tt_status rows_interleaved(struct tt_plan *plan, const struct tt_launch *launch)
+/* Partial sums of each block from each core that shares an image, 16 bytes apart, in whole tiles. */
+static uint64_t external_tiles(const struct tt_launch *launch, const struct work *work,
+			       uint64_t tile)
 {
-	const struct work work = work_of(launch);
+	enum { APART = 16 };
+	uint32_t images = launch->inputs[IN]->spec.padded.dim[0];
+	uint64_t cores = work->spread.rows > images ? work->spread.rows / images : 1;
+	uint64_t rest = work->rows - work->blocks * work->high, blocks = work->blocks;
+
+	if (rest)
+		blocks += rest / work->high + 1;
+	return tt_div_up(blocks * cores * APART, tile);
+}
+
+/* The order is upstream's, and so is the repeated name "cb_ex2pe"; add_blocks() makes those of a block. */
+static tt_status rows_two_passes(struct tt_plan *plan, const struct tt_launch *launch,
+				 const struct work *work)
+{
 	struct tt_tensor *const *in = launch->inputs;
-	bool alone = launch->factory == &launch->prog->factories[ALONE];
 	uint64_t tile = tile_of(in[IN]), small = tt_tile_bytes_of(TTNN_BFLOAT16);
-	uint64_t block = work.high * work.wide;
+	uint64_t block = work->high * work->wide;
 	const struct tt_buffer_row blocks[] = {
 		TT_CB_ROW(0, "in0_cb", .pages = block, .page = tile),
 		TT_CB_ROW(1, "in_cb", .pages = block, .page = tile),
@@ -331,26 +415,36 @@ static tt_status rows_interleaved(struct tt_plan *plan, const struct tt_launch *
 		TT_CB_ROW(25, "xmm_cb", .pages = block, .page = tile),
 		TT_CB_ROW(22, "xmm3_cb", .pages = block, .page = tile),
 	};
-	const ttnn_core_set *all, *singles;
+	/* A result in rows has tiles beside it, and rows that come back for the next group. */
+	const struct tt_buffer_row rows[] = {
+		TT_CB_ROW(30, "out_cb", .pages = block, .page = tile),
+		TT_CB_ROW(20, "reread_rm_cb", .pages = block, .page = tile),
+	};
+	bool to_rows = setting(launch, LAYOUT)->integer == TTNN_ROW_MAJOR;
+	const ttnn_core_set *all;
+	struct kinds kinds;
 
-	TT_TRY(tt_core_set_grid(&all, work.spread.grid.x, work.spread.grid.y));
-	TT_TRY(tt_split_singles(&singles, all, ttnn_core_set_cores(all), TTNN_ORIENT_COL_MAJOR));
-	TT_TRY(add_blocks(plan, singles, blocks, 2, alone));
-	TT_TRY(add_blocks(plan, singles, &blocks[2], 1, alone));
+	TT_TRY(tt_core_set_grid(&all, work->spread.grid.x, work->spread.grid.y));
+	TT_TRY(kinds_of(&kinds, launch, work));
+	TT_TRY(add_blocks(plan, &kinds, blocks, 2, false));
+	TT_TRY(add_blocks(plan, &kinds, &blocks[2], 1, false));
+	if (to_rows)
+		TT_TRY(add_blocks(plan, &kinds, rows, TT_COUNT(rows), false));
 	TT_TRY(TT_PLAN(
 		plan, all, TT_CB_ROW(2, "in2_cb", .pages = 1, .page = tile),
 		TT_CB_ROW(3, "in3_cb", .pages = 1, .page = small),
 		TT_CB_ROW(4, "in4_cb", .pages = 1, .page = tile),
-		TT_CB_ROW(5, "in5_cb", .pages = in[WEIGHT] ? work.across : 0,
+		TT_CB_ROW(5, "in5_cb", .pages = in[WEIGHT] ? work->across : 0,
 			  .page = tile_of(in[WEIGHT])),
-		TT_CB_ROW(6, "in6_cb", .pages = in[BIAS] ? work.across : 0,
+		TT_CB_ROW(6, "in6_cb", .pages = in[BIAS] ? work->across : 0,
 			  .page = tile_of(in[BIAS])),
-		TT_CB_ROW(28, "in_mask_cb", .pages = 2 * work.wide, .page = tile_of(in[MASK]))));
+		TT_CB_ROW(28, "in_mask_cb", .pages = 2 * work->wide, .page = tile_of(in[MASK]))));
 	for (int i = 3; i < 7; i++)
-		TT_TRY(add_blocks(plan, singles, &blocks[i], 1, alone));
+		TT_TRY(add_blocks(plan, &kinds, &blocks[i], 1, false));
 	return TT_PLAN(plan, all, TT_CB_ROW(8, "ex_cb_partial", .pages = 1, .page = tile),
 		       TT_CB_ROW(9, "ex_cb", .pages = 1, .page = tile),
-		       TT_CB_ROW(10, "ex_cb_external", .pages = 1, .page = tile),
+		       TT_CB_ROW(10, "ex_cb_external", .pages = external_tiles(launch, work, tile),
+				 .page = tile),
 		       TT_CB_ROW(15, "ex_global_cb", .pages = 1, .page = tile),
 		       TT_CB_ROW(17, "cb_ex2pe", .pages = 1, .page = tile),
 		       TT_CB_ROW(27, "cb_ex2pe", .pages = 1, .page = tile));
@@ -483,6 +577,77 @@ static tt_status group_norm_kernel(struct tt_launch *launch)
 				      .groups = (uint32_t)launch->attrs[GROUPS].integer,
 				      .part = part_of(launch->inputs[IN]),
 				      .epsilon = launch->attrs[EPS].real});
+}
+
+/*
+ * Welford's method: mean and variance in one pass. The image of a core is read once and stays in L1 where it takes, with
+ * all else, less than 95 % of that.
+ */
+static tt_status rows_welford(struct tt_plan *plan, const struct tt_launch *launch,
+			      const struct work *work)
+{
+	struct tt_tensor *const *in = launch->inputs;
+	uint64_t tile = tile_of(in[IN]), small = tt_tile_bytes_of(TTNN_BFLOAT16);
+	uint64_t block = work->high * work->wide;
+	uint64_t columns = work->spread.columns ? work->spread.columns : 1;
+	uint64_t groups = (uint64_t)launch->attrs[GROUPS].integer / columns;
+	struct tt_buffer_row blocks[] = {
+		TT_CB_ROW(0, "in0_cb", .pages = work->rows * work->across, .page = tile),
+		TT_CB_ROW(1, "in_cb", .pages = block, .page = tile),
+		TT_CB_ROW(16, "output_cb", .pages = block, .page = tile),
+		TT_CB_ROW(24, "x_cb", .pages = 1, .page = tile),
+		TT_CB_ROW(25, "xmm_cb", .pages = 2, .page = tile),
+		TT_CB_ROW(22, "xmm3_cb", .pages = block, .page = tile),
+	};
+	const struct tt_buffer_row weights[] = {
+		TT_CB_ROW(3, "in3_cb", .pages = 1, .page = small),
+		TT_CB_ROW(5, "in5_cb", .pages = in[WEIGHT] ? work->across : 0,
+			  .page = tile_of(in[WEIGHT])),
+		TT_CB_ROW(6, "in6_cb", .pages = in[BIAS] ? work->across : 0,
+			  .page = tile_of(in[BIAS])),
+		TT_CB_ROW(28, "in_mask_cb", .pages = work->wide * groups,
+			  .page = tile_of(in[MASK])),
+	};
+	const struct tt_buffer_row sums[] = {
+		TT_CB_ROW(8, "ex_cb_partial", .pages = 2, .page = tile),
+		TT_CB_ROW(15, "ex_global_cb", .pages = 2 * groups, .page = tile),
+		TT_CB_ROW(17, "cb_ex2pe", .pages = groups, .page = tile),
+	};
+	const ttnn_core_set *all;
+	struct kinds kinds;
+
+	if (tt_buffers_bytes(blocks, TT_COUNT(blocks)) +
+		    tt_buffers_bytes(weights, TT_COUNT(weights)) +
+		    tt_buffers_bytes(sums, TT_COUNT(sums)) >
+	    tt_l1_free(launch->device) * 95 / 100)
+		blocks[0].pages = block;
+	TT_TRY(tt_core_set_grid(&all, work->spread.grid.x, work->spread.grid.y));
+	TT_TRY(kinds_of(&kinds, launch, work));
+	TT_TRY(add_blocks(plan, &kinds, blocks, 2, false));
+	TT_TRY(add_blocks(plan, &kinds, &blocks[2], 1, false));
+	TT_TRY(tt_plan_buffers(plan, all, weights, TT_COUNT(weights)));
+	for (int i = 3; i < 6; i++)
+		TT_TRY(add_blocks(plan, &kinds, &blocks[i], 1, i < 5));
+	return tt_plan_buffers(plan, all, sums, TT_COUNT(sums));
+}
+
+static tt_status rows_interleaved(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	const struct work work = work_of(launch);
+
+	TT_REQUIRE(work.blocks > 0 && work.blocks <= work.rows,
+		   "num_out_blocks > 0 && num_out_blocks <= block_ht_group_1",
+		   "num_out_blocks (%llu) must be in [1, block_h (%llu)]. Reduce num_out_blocks or "
+		   "increase input spatial dimensions.",
+		   (unsigned long long)work.blocks, (unsigned long long)work.rows);
+	TT_REQUIRE(launch->inputs[IN]->spec.dtype != TTNN_FLOAT32 ||
+			   tt_compute_has(&launch->attrs[COMPUTE], TT_COMPUTE_FP32),
+		   "!(in_data_format == tt::DataFormat::Float32 && !fp32_dest_acc_en)",
+		   "group_norm with Float32 input requires fp32_dest_acc_en=true in the compute "
+		   "kernel config; otherwise the DEST accumulator is bfloat16 and "
+		   "intermediate/accumulated results are silently rounded to bf16.");
+	return launch->attrs[WELFORD].boolean ? rows_welford(plan, launch, &work)
+					      : rows_two_passes(plan, launch, &work);
 }
 
 #define FACTORY "ttnn::prim::GroupNormDeviceOperation::GroupNorm"
@@ -637,7 +802,7 @@ static tt_status group_norm_expand(struct tt_call *call)
 	const struct ttnn_value *layout = tt_call_arg(call, "output_layout");
 	int64_t groups = tt_call_int(call, "num_groups", 1);
 	struct ttnn_value attrs[schema_count], settings[SETTINGS];
-	int64_t blocks = tt_call_int(call, "num_out_blocks", 1);
+	bool chosen = tt_call_arg(call, "core_grid")->kind == TTNN_VALUE_CORE;
 	bool welford = tt_call_bool(call, "use_welford", false) &&
 		       tt_shape_last(&in->spec.shape, 2) % TT_TILE == 0;
 	struct tt_compute_usual usual = {.fidelity = TT_HIFI4,
@@ -669,7 +834,7 @@ static tt_status group_norm_expand(struct tt_call *call)
 	settings[LAYOUT] =
 		layout->kind == TTNN_VALUE_ENUM ? *layout : ttnn_v_layout(in->spec.layout);
 	settings[GRID] = (struct ttnn_value){.kind = TTNN_VALUE_CORE, .core = grid};
-	settings[BLOCKS] = ttnn_v_int(blocks < 1 ? 1 : blocks);
+	settings[BLOCKS] = ttnn_v_int(chosen ? tt_call_int(call, "num_out_blocks", 1) : BY_ITSELF);
 	attrs[CONFIG] = ttnn_v_list(settings, SETTINGS);
 	attrs[COMPUTE] =
 		tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);

@@ -1,6 +1,6 @@
 /*
- * layer_norm.h: between layer_norm.c (layer_norm, rms_norm and their program), layer_norm_memory.c (its memory) and
- * layer_norm_distributed.c (the halves before and after an all-gather).
+ * layer_norm.h: between layer_norm.c (layer_norm, rms_norm and their program), layer_norm_memory.c (its memory),
+ * layer_norm_distributed.c (the halves before and after an all-gather) and layer_norm_parts.c (what these compute).
  */
 #ifndef TT_OPS_NORM_LAYER_NORM_H
 #define TT_OPS_NORM_LAYER_NORM_H
@@ -62,6 +62,16 @@ tt_status tt_norm_sums(const struct tt_norm_job *job, bool averages);
 
 /* Normalises with the sums, or averages, of all devices side by side instead of the input's own. */
 tt_status tt_norm_apply(const struct tt_norm_job *job, struct tt_tensor *stats, bool averages);
+
+/*
+ * The same by means and variances: those of each row, a tile each; the mean of all devices and 1 / sqrt(variance +
+ * epsilon); both halves of layer_norm with them.
+ */
+tt_status tt_norm_parts(struct tt_tensor *out, struct tt_tensor *in);
+tt_status tt_norm_join(struct tt_tensor **mean, struct tt_tensor **factor, struct tt_tensor *stats,
+		       double epsilon);
+tt_status tt_norm_parts_of(const struct tt_norm_job *job);
+tt_status tt_norm_apply_parts(const struct tt_norm_job *job, struct tt_tensor *stats);
 
 /* Cores for the tile rows of a tensor, row by row of the grid. */
 tt_status tt_norm_cores(const ttnn_core_set **out, const struct tt_launch *launch);

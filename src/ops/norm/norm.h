@@ -2,8 +2,8 @@
  * norm.h: the room of operations that bring values to a scale.
  *
  *	layer_norm              layer_norm, rms_norm and their program; layer_norm_memory what it keeps in L1
- *	layer_norm_distributed  the halves before and after an all-gather; norm_welford and norm_heads those of
- *	                        diffusion models
+ *	layer_norm_distributed  the halves before and after an all-gather; layer_norm_parts what they compute
+ *	norm_welford, norm_heads  those of diffusion models
  *	batch_norm
  *	moreh_layer_norm, moreh_group_norm, moreh_softmax with their gradients, which norm_gradient computes
  *	group_norm              with group_norm_setup, what its callers prepare

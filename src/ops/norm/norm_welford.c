@@ -13,7 +13,7 @@
 #include "ops/norm/layer_norm.h"
 
 /* A tile for the mean, one for the variance. */
-enum { MEAN_COLUMN = 0, VAR_COLUMN = TT_TILE, PART = 2 * TT_TILE };
+enum { PART = 2 * TT_TILE };
 
 static uint64_t tile_of(const struct tt_tensor *tensor)
 {
@@ -37,37 +37,6 @@ static tt_status check_exact(const struct tt_launch *launch, const struct ttnn_v
 		   "unpacker format conversion.",
 		   half);
 	return TTNN_OK;
-}
-
-/* ---- jobs ------------------------------------------------------------------------------------------ */
-
-/* One number for each row, as *out. */
-static tt_status reduced(struct tt_tensor **out, struct tt_tensor *in, enum tt_reduce_kind kind)
-{
-	const struct ttnn_shape *shape = &in->spec.shape;
-
-	TT_TRY(tt_scratch_width(out, shape, 1));
-	return tt_backend_get()->reduce(&(struct tt_reduce_job){
-		.out = *out, .in = in, .kind = kind, .dims = 1u << (shape->rank - 1), .scale = 1});
-}
-
-/* Columns from `column` on, `step` apart, as many as `count`: out of `in` into the first ones, or the first into them. */
-static tt_status columns(struct tt_tensor *out, struct tt_tensor *in, uint32_t column,
-			 uint32_t count, bool into)
-{
-	uint32_t rank = in->spec.shape.rank, extent[TTNN_MAX_RANK];
-	int64_t start[TTNN_MAX_RANK] = {0}, step[TTNN_MAX_RANK];
-
-	for (uint32_t d = 0; d < rank; d++) {
-		extent[d] = d + 1 < rank ? in->spec.shape.dim[d] : count;
-		step[d] = d + 1 < rank || into ? 1 : PART;
-	}
-	start[rank - 1] = column;
-	return tt_move_part(out, in,
-			    &(struct tt_move_block){.extent = extent,
-						    .in_start = into ? NULL : start,
-						    .in_step = step,
-						    .out_start = into ? start : NULL});
 }
 
 /* ---- before the gathering --------------------------------------------------------------------------- */
@@ -127,14 +96,7 @@ static tt_status welford_before_rows(struct tt_plan *plan, const struct tt_launc
 
 static tt_status welford_before_kernel(struct tt_launch *launch)
 {
-	struct tt_tensor *in = launch->inputs[IN], *out = launch->outputs[0];
-	struct tt_tensor *mean = NULL, *var = NULL;
-
-	TT_TRY(tt_backend_get()->fill(out, 0, TT_FILL_ALL));
-	TT_TRY(reduced(&mean, in, TT_REDUCE_MEAN));
-	TT_TRY(reduced(&var, in, TT_REDUCE_VAR));
-	TT_TRY(columns(out, mean, MEAN_COLUMN, 1, true));
-	return columns(out, var, VAR_COLUMN, 1, true);
+	return tt_norm_parts(launch->outputs[0], launch->inputs[IN]);
 }
 
 static const struct tt_prog before_program = {
@@ -312,30 +274,6 @@ static tt_status map2(struct tt_tensor *out, struct tt_tensor *a, enum tt_binary
 		&(struct tt_map_job){.out = out, .arity = 2, .in = {a, b}, .op = op});
 }
 
-/* The mean over all devices, and 1 / sqrt(variance + epsilon): that within their parts and that between those. */
-static tt_status join(struct tt_tensor **mean, struct tt_tensor **factor, struct tt_tensor *stats,
-		      double epsilon)
-{
-	const struct tt_unary_step root[] = {{.fn = TT_UNARY_ADD_UNARY_SFPU, .params = {epsilon}},
-					     {.fn = TT_UNARY_RSQRT}};
-	const struct ttnn_shape *shape = &stats->spec.shape;
-	uint32_t devices = tt_shape_last(shape, 1) / PART;
-	struct tt_tensor *parts = NULL, *within = NULL;
-
-	TT_TRY(tt_scratch_width(&parts, shape, devices));
-	TT_TRY(columns(parts, stats, VAR_COLUMN, devices, false));
-	TT_TRY(reduced(&within, parts, TT_REDUCE_MEAN));
-	TT_TRY(columns(parts, stats, MEAN_COLUMN, devices, false));
-	TT_TRY(reduced(mean, parts, TT_REDUCE_MEAN));
-	TT_TRY(reduced(factor, parts, TT_REDUCE_VAR));
-	return tt_backend_get()->map(&(struct tt_map_job){.out = *factor,
-							  .arity = 2,
-							  .in = {*factor, within},
-							  .op = TT_BINARY_ADD,
-							  .post = root,
-							  .post_count = TT_COUNT(root)});
-}
-
 /* The first row of weights of each batch, or rows of 32 as one: [batches, 1, width]. */
 static tt_status weights_of(struct tt_tensor **out, struct tt_tensor *tensor, uint32_t width)
 {
@@ -370,7 +308,7 @@ static tt_status welford_after_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *in = launch->inputs[IN], *mean, *factor, *values;
 
-	TT_TRY(join(&mean, &factor, launch->inputs[STATS], launch->attrs[AFTER_EPS].real));
+	TT_TRY(tt_norm_join(&mean, &factor, launch->inputs[STATS], launch->attrs[AFTER_EPS].real));
 	TT_TRY(tt_scratch_f32(&values, &in->spec.shape));
 	TT_TRY(map2(values, in, TT_BINARY_SUB, mean));
 	TT_TRY(map2(values, values, TT_BINARY_MUL, factor));
