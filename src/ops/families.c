@@ -2,6 +2,8 @@
 
 /* To add a family: its table in a new file, and its name in this list. */
 #define FAMILIES(X)                                                                                \
+	X(all_gather)                                                                              \
+	X(all_reduce)                                                                              \
 	X(argmax)                                                                                  \
 	X(attention)                                                                               \
 	X(attention_decode)                                                                        \
@@ -19,7 +21,7 @@
 	X(bcast_to)                                                                                \
 	X(binary)                                                                                  \
 	X(binary_composite)                                                                        \
-	X(collective)                                                                              \
+	X(broadcast)                                                                               \
 	X(collective_async)                                                                        \
 	X(complex)                                                                                 \
 	X(concat)                                                                                  \
@@ -58,6 +60,7 @@
 	X(loss)                                                                                    \
 	X(matmul)                                                                                  \
 	X(matmul_decode)                                                                           \
+	X(mesh_partition)                                                                          \
 	X(minimal_matmul)                                                                          \
 	X(moe)                                                                                     \
 	X(moe_fast_reduce)                                                                         \
@@ -65,12 +68,12 @@
 	X(moreh_layer_norm)                                                                        \
 	X(moreh_matmul)                                                                            \
 	X(narrow)                                                                                  \
+	X(neighbors)                                                                               \
 	X(nonzero)                                                                                 \
 	X(norm)                                                                                    \
 	X(norm_gather)                                                                             \
 	X(norm_heads)                                                                              \
 	X(norm_welford)                                                                            \
-	X(neighbors)                                                                               \
 	X(pad)                                                                                     \
 	X(padded_cache)                                                                            \
 	X(padded_slice)                                                                            \
@@ -79,14 +82,17 @@
 	X(permute)                                                                                 \
 	X(planes)                                                                                  \
 	X(plus_one)                                                                                \
+	X(point_to_point)                                                                          \
 	X(pool)                                                                                    \
 	X(post_combine)                                                                            \
 	X(prod)                                                                                    \
 	X(quantization)                                                                            \
 	X(random)                                                                                  \
 	X(reduce_outer)                                                                            \
-	X(regroup)                                                                                 \
+	X(reduce_scatter)                                                                          \
+	X(reduce_scatter_direct)                                                                   \
 	X(reduction)                                                                               \
+	X(regroup)                                                                                 \
 	X(repeat)                                                                                  \
 	X(repeat_interleave)                                                                       \
 	X(reshape)                                                                                 \

@@ -1,8 +1,8 @@
 /*
- * exchange.c: what chips of a mesh give each other besides whole tensors: every one's tensor to every other one, tokens to the chips of
- * their experts and back, and the states of an attention to one chip.
+ * exchange.c: what chips of a mesh give each other besides whole tensors: tokens to the chips of their experts and back, and the states
+ * of an attention to one chip.
  *
- * Models results and refusals of all_broadcast, all_to_all_dispatch, all_to_all_combine and reduce_to_root of ttnn 0.81. Not modelled:
+ * Models results and refusals of all_to_all_dispatch, all_to_all_combine and reduce_to_root of ttnn 0.81. Not modelled:
  * program memory (as in collective.c), tensors on the way, and what upstream leaves undefined, which are zeros here.
  */
 #include <inttypes.h>
@@ -25,51 +25,6 @@ TT_ATTRS(schema, "ExchangeParams", ATTRS);
 static uint32_t chip_count(const struct tt_launch *launch)
 {
 	return launch->device->rows * launch->device->cols;
-}
-
-/* ---- all_broadcast ------------------------------------------------------------------------------------- */
-
-/* As many outputs as chips in the group. */
-static tt_status broadcast_infer(struct tt_launch *launch)
-{
-	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
-	uint32_t size = tt_group_size(launch->device, tt_group_axis(&launch->attrs[AXIS]));
-
-	TT_REQUIRE(size <= TT_OUTPUTS_MAX, "num_devices <= 64",
-		   "all_broadcast takes at most %d devices", TT_OUTPUTS_MAX);
-	launch->output_count = size;
-	for (uint32_t i = 0; i < size; i++)
-		TT_TRY(tt_spec_simple(&launch->specs[i], &in->shape, in->dtype, in->layout,
-				      launch->attrs[MEMORY].memory));
-	return TTNN_OK;
-}
-
-/* Output i of every chip is the input of chip i of its group. */
-static tt_status broadcast_kernel(struct tt_launch *launch)
-{
-	int64_t axis = tt_group_axis(&launch->attrs[AXIS]);
-
-	for (uint32_t chip = 0; chip < chip_count(launch); chip++) {
-		struct tt_group group;
-
-		tt_group_find(&group, launch->device, axis, chip);
-		for (uint32_t i = 0; i < group.count; i++) {
-			struct tt_tensor *in, *out;
-			tt_status status;
-
-			TT_TRY(tt_tensor_resident(&in, launch->inputs[0], group.chips[i],
-						  TT_BUFFER_READ));
-			status = tt_tensor_resident(&out, launch->outputs[i], chip,
-						    TT_BUFFER_OVERWRITE);
-			if (status == TTNN_OK) {
-				status = tt_backend_get()->reshape(out, in);
-				ttnn_tensor_unref(out);
-			}
-			ttnn_tensor_unref(in);
-			TT_TRY(status);
-		}
-	}
-	return TTNN_OK;
 }
 
 /* ---- numbers of a chip ------------------------------------------------------------------------------------ */
@@ -500,19 +455,10 @@ static tt_status root_kernel(struct tt_launch *launch)
 
 /* ---- rows ------------------------------------------------------------------------------------------------------ */
 
-static uint64_t broadcast_spread(const struct tt_launch *launch)
-{
-	return tt_group_spread(launch, tt_group_axis(&launch->attrs[AXIS]), TT_GROUP_SAME, 0);
-}
-
 #define PROGRAM(device_, prim_, infer_, validate_, kernel_)                                        \
 	.device_op = device_, .prim = "ttnn::prim::" prim_, .attrs = &schema, .infer = infer_,     \
 	.validate = validate_, TT_FACTORY("ttnn::prim::ExchangeProgramFactory", NULL),             \
 	TT_KERNEL(kernel_), .cost = tt_cost_unmodelled_move, .together = true
-static const struct tt_prog broadcast_program = {.spread = broadcast_spread,
-						 PROGRAM("AllBroadcastDeviceOperation",
-							 "all_broadcast", broadcast_infer, NULL,
-							 broadcast_kernel)};
 static const struct tt_prog dispatch_program = {PROGRAM("AllToAllDispatchDeviceOperation",
 							"all_to_all_dispatch", dispatch_infer, NULL,
 							dispatch_kernel)};
@@ -529,7 +475,6 @@ struct exchange {
 	bool dram; /* results are in DRAM unless asked for elsewhere */
 };
 
-static const struct exchange broadcast_row = {&broadcast_program, {"input_tensor"}, {0}, "", false};
 static const struct exchange dispatch_row = {
 	&dispatch_program,
 	{"input_tensor", "expert_indices_tensor", "expert_mapping_tensor"},
@@ -587,11 +532,6 @@ static tt_status exchange_expand(struct tt_call *call)
 	.golden = golden_, .row = &(row_)
 
 static const struct tt_op ops[] = {
-	{ROW("all_broadcast", broadcast_row, tt_golden_all_broadcast,
-	     "Every device gets the tensors of all, each as a tensor of its own.",
-	     "input_tensor: Tensor, *, cluster_axis: int? = None, " PLACE ", " LINKS
-	     ", use_l1_small_for_semaphores: bool = False"),
-	 .gives = "[Tensor]"},
 	{ROW("all_to_all_combine", combine_row, tt_golden_all_to_all_combine,
 	     "What experts made of tokens, back to the devices of those.",
 	     "input_tensor: Tensor, expert_metadata_tensor: Tensor, "
