@@ -65,14 +65,12 @@ static tt_status to_layout(struct tt_tensor **out, struct tt_call *call, struct 
 }
 
 /* float32 is added up with the members next to what they are members of. */
-static tt_status sum_floats(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+static tt_status sum_floats(struct tt_tensor **out, struct tt_temps *temps, struct tt_tensor *in,
 			    const struct ttnn_memory_config *memory)
 {
-	struct ttnn_shape shape = {.rank = in->spec.shape.rank + 1};
-	struct tt_temps temps = {.call = call};
-	struct tt_tensor *view, *turned;
 	static const uint32_t dims[2] = {0, 1};
-	tt_status status;
+	struct ttnn_shape shape = {.rank = in->spec.shape.rank + 1};
+	struct tt_tensor *view, *turned;
 
 	TT_NEED(shape.rank <= TTNN_MAX_RANK, "a tensor of rank %u cannot be added up",
 		in->spec.shape.rank);
@@ -80,62 +78,61 @@ static tt_status sum_floats(struct tt_tensor **out, struct tt_call *call, struct
 	shape.dim[1] = 1;
 	for (uint32_t d = 1; d < in->spec.shape.rank; d++)
 		shape.dim[d + 1] = in->spec.shape.dim[d];
-	TT_TRY(tt_call_reshape(&view, call, &(struct tt_reshape_args){.in = in, .shape = &shape}));
-	tt_temps_keep(&temps, view);
-	status = tt_call_transpose(&turned, call,
-				   &(struct tt_permute_args){.in = view, .dims = dims});
-	if (status == TTNN_OK) {
-		tt_temps_keep(&temps, turned);
-		status = TT_CALL(out, call, "ttnn.sum", {"input_tensor", ttnn_v_tensor(turned)},
-				 {"dim", ttnn_v_int(1)}, {"keepdim", ttnn_v_bool(false)},
-				 {"memory_config", ttnn_v_memory(memory)});
-	}
-	return tt_temps_end(&temps, status);
+	TT_TRY(tt_call_reshape(&view, temps->call,
+			       &(struct tt_reshape_args){.in = in, .shape = &shape}));
+	tt_temps_keep(temps, view);
+	TT_TRY(tt_call_transpose(&turned, temps->call,
+				 &(struct tt_permute_args){.in = view, .dims = dims}));
+	tt_temps_keep(temps, turned);
+	return TT_CALL(out, temps->call, "ttnn.sum", {"input_tensor", ttnn_v_tensor(turned)},
+		       {"dim", ttnn_v_int(1)}, {"keepdim", ttnn_v_bool(false)},
+		       {"memory_config", ttnn_v_memory(memory)});
 }
 
-static tt_status sum_tiles(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+static tt_status sum_tiles(struct tt_tensor **out, struct tt_temps *temps, struct tt_tensor *in,
 			   const struct ttnn_memory_config *memory)
 {
-	bool rounds = in->spec.dtype == TTNN_BFLOAT8_B;
-	struct tt_tensor *wide = in, *sum;
-	tt_status status;
+	struct tt_call *call = temps->call;
+	struct tt_tensor *wide = in, *next;
 
 	if (in->spec.dtype == TTNN_FLOAT32)
-		return sum_floats(out, call, in, memory);
-	if (rounds)
+		return sum_floats(out, temps, in, memory);
+	if (in->spec.dtype == TTNN_BFLOAT8_B) {
 		TT_TRY(tt_call_cast(&wide, call, in, TTNN_BFLOAT16));
-	status = TT_CALL(&sum, call, "ttnn.moreh_sum", {"input", ttnn_v_tensor(wide)},
-			 {"dim", ttnn_v_int(0)}, {"keepdim", ttnn_v_bool(true)},
-			 {"memory_config", ttnn_v_memory(memory)});
-	if (status == TTNN_OK && rounds)
-		status = tt_call_replace(&sum, call, tt_call_cast(out, call, sum, TTNN_BFLOAT8_B),
-					 out);
-	if (rounds)
-		tt_call_drop(call, wide);
-	*out = sum;
-	return status;
+		tt_temps_keep(temps, wide);
+	}
+	TT_TRY(TT_CALL(out, call, "ttnn.moreh_sum", {"input", ttnn_v_tensor(wide)},
+		       {"dim", ttnn_v_int(0)}, {"keepdim", ttnn_v_bool(true)},
+		       {"memory_config", ttnn_v_memory(memory)}));
+	if (wide == in)
+		return TTNN_OK;
+	return tt_call_replace(out, call, tt_call_cast(&next, call, *out, TTNN_BFLOAT8_B), &next);
 }
 
 /* Along the first dimension, of which there is one for each member. */
 static tt_status sum_members(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			     const struct ttnn_memory_config *memory)
 {
-	struct tt_tensor *tiles, *sum = NULL;
+	struct tt_temps temps = {.call = call};
+	bool rows = in->spec.layout == TTNN_ROW_MAJOR;
+	struct tt_tensor *sum;
 	tt_status status;
 
-	if (in->spec.layout == TTNN_TILE)
-		return sum_tiles(out, call, in, memory);
-	TT_TRY(to_layout(&tiles, call, in, TTNN_TILE));
-	status = sum_tiles(&sum, call, tiles, memory);
-	if (status == TTNN_OK) {
-		status = to_layout(out, call, sum, TTNN_ROW_MAJOR);
-		tt_call_drop(call, sum);
+	if (rows) {
+		TT_TRY(to_layout(&in, call, in, TTNN_TILE));
+		tt_temps_keep(&temps, in);
 	}
-	tt_call_drop(call, tiles);
-	return status;
+	status = sum_tiles(&sum, &temps, in, memory);
+	if (status == TTNN_OK && rows) {
+		tt_temps_keep(&temps, sum);
+		status = to_layout(out, call, sum, TTNN_ROW_MAJOR);
+	} else {
+		*out = sum;
+	}
+	return tt_temps_end(&temps, status);
 }
 
-/* `flat` is the tensor, or its shards where they are not any more: given up on the way. */
+/* `flat` is the tensor, or its shards where they are not any more. */
 static tt_status reduce_gathered(struct tt_call *call, struct tt_tensor *in, struct tt_tensor *flat,
 				 const struct ttnn_memory_config *memory)
 {
@@ -148,8 +145,6 @@ static tt_status reduce_gathered(struct tt_call *call, struct tt_tensor *in, str
 	memcpy(&more.dim[1], shape.dim, shape.rank * sizeof(shape.dim[0]));
 	TT_TRY(tt_group_links(&links, call, tt_tensor_device(in)));
 	TT_TRY(tt_call_reshape(&view, call, &(struct tt_reshape_args){.in = flat, .shape = &more}));
-	if (flat != in)
-		tt_call_drop(call, flat);
 	status = tt_gather_by_concat(
 		&all, call,
 		&(struct tt_gather_args){.in = view,

@@ -185,6 +185,9 @@ static tt_status broadcast_launch(struct tt_call *call, const struct tt_prog *pr
 	const ttnn_core_set *cores;
 
 	TT_TRY(tt_group_links(&links, call, device));
+	/* Alone it takes one link, whatever there is. */
+	if (all && !tt_value_given(tt_call_arg(call, "num_links")))
+		links = ttnn_v_int(1);
 	TT_REQUIRE(all || axis >= 0 || device->rows == 1 || device->cols == 1 ||
 			   ttnn_fabric_get() == TTNN_FABRIC_NONE,
 		   "tensor_topology_shape.is_line_topology()",

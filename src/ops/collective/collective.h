@@ -107,7 +107,7 @@ struct tt_group_axes {
 tt_status tt_group_axes(struct tt_group_axes *out, struct tt_call *call,
 			const struct tt_device *device, int64_t axis);
 
-/* The cores that the call's subdevice_id and sub_core_grids leave. */
+/* The cores that the call's subdevice_id and sub_core_grids (or sub_core_grid) leave. */
 tt_status tt_group_cores(const ttnn_core_set **out, const struct tt_call *call,
 			 struct tt_device *device);
 

@@ -216,9 +216,10 @@ static tt_status scatter_joined(struct tt_tensor **out, struct tt_call *call, st
 	shape.dim[args->dim] /= tt_group_size(tt_tensor_device(args->in),
 					      tt_group_axis(tt_call_arg(call, "cluster_axis")));
 	TT_TRY(cut_padding(out, call, &shape, parts->sum, in->layout == TTNN_ROW_MAJOR));
-	if (in->layout == TTNN_TILE && in->dtype == TTNN_BFLOAT8_B)
-		TT_TRY(tt_call_replace(out, call, tt_call_cast(&next, call, *out, in->dtype),
-				       &next));
+	if (in->layout == TTNN_TILE && in->dtype == TTNN_BFLOAT8_B) {
+		TT_TRY(tt_call_drop_after(call, tt_call_cast(&next, call, *out, in->dtype), *out));
+		*out = next;
+	}
 	if (tt_memory_config_is_sharded(args->memory))
 		TT_TRY(tt_call_replace(out, call, to_memory(&next, call, *out, args->memory),
 				       &next));

@@ -251,7 +251,7 @@ static tt_status direct_launch(struct tt_tensor **out, struct tt_call *call,
 			       const struct tt_scatter_args *args, struct tt_tensor *staging)
 {
 	const struct tt_device *device = tt_tensor_device(args->in);
-	struct ttnn_value cores_given = *tt_call_arg(call, "sub_core_grids");
+	struct ttnn_value cores_given = *tt_call_arg(call, "sub_core_grid");
 	struct tt_tensor *all[TT_OUTPUTS_MAX];
 	const ttnn_core_set *cores;
 	struct tt_group_axes axes;
@@ -376,7 +376,7 @@ static const struct tt_op ops[] = {
 	     "The tensors of all devices of a ring added up, and each device gets its part, straight.",
 	     ", num_links: int? = None, memory_config: MemoryConfig? = None, "
 	     "persistent_buffers: Tensors? = None, subdevice_id: SubDeviceId? = None, "
-	     "sub_core_grids: CoreRangeSet? = None"),
+	     "sub_core_grid: CoreRangeSet? = None"),
 	 TT_PROGRAMS(&program)},
 	{ROW("_create_persistent_buffers", buffers_expand, NULL,
 	     "The result of reduce_scatter_minimal_direct and what it has on the way, to be given to it.",

@@ -363,6 +363,7 @@ static tt_status gather_expand(struct tt_call *call)
 	int64_t axis = tt_group_axis(tt_call_arg(call, "cluster_axis"));
 	const struct ttnn_memory_config *memory;
 	const struct tt_device *device = tt_tensor_device(in);
+	struct ttnn_value links;
 	bool concat;
 
 	TT_REQUIRE(device, "storage_type == DEVICE", "%s: the tensor must be on a device",
@@ -374,7 +375,8 @@ static tt_status gather_expand(struct tt_call *call)
 	dim += dim < 0 ? rank : 0;
 	memory = tt_memory_or_like(call, in);
 	TT_TRY(needs_concat(&concat, in, (uint32_t)dim, tt_group_size(device, axis), memory));
-	if (concat)
+	if (concat) {
+		TT_TRY(tt_group_links(&links, call, device));
 		return tt_call_give(
 			call,
 			tt_gather_by_concat(
@@ -384,8 +386,10 @@ static tt_status gather_expand(struct tt_call *call)
 					.dim = dim,
 					.memory = tt_call_memory(call, "memory_config"),
 					.axis = *tt_call_arg(call, "cluster_axis"),
-					.sub_device = *tt_call_arg(call, "subdevice_id")}),
+					.sub_device = *tt_call_arg(call, "subdevice_id"),
+					.links = links}),
 			&out);
+	}
 	return gather_launch(call, in, (uint32_t)dim, memory);
 }
 

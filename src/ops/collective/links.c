@@ -90,6 +90,8 @@ tt_status tt_group_cores(const ttnn_core_set **out, const struct tt_call *call,
 	const ttnn_core_set *some = tt_call_core_set(call, "sub_core_grids");
 	int64_t id;
 
+	if (!some)
+		some = tt_call_core_set(call, "sub_core_grid");
 	*out = device->grid;
 	if (tt_value_integer(&id, tt_call_arg(call, "subdevice_id"))) {
 		TT_NEED(id >= 0, "subdevice_id is no number of a sub-device");

@@ -68,21 +68,38 @@ static void part_of(struct ttnn_shape *start, struct ttnn_shape *end,
 	end->dim[dim] = start->dim[dim] + extent;
 }
 
-/* Refusals of the slices come when programs are built, chip after chip. */
+/* Rows whose parts begin where reads are aligned, and others: programs differ. */
+enum { ALIGNED, OFF, KINDS };
+
+static uint32_t partition_part(const struct tt_launch *launch, uint32_t chip)
+{
+	struct tt_tensor *in = launch->inputs[0];
+	struct ttnn_shape start, end;
+
+	part_of(&start, &end, launch, chip);
+	return tt_shape_last(&start, 1) * tt_element_bytes(in) % tt_page_alignment(in) &&
+			       in->spec.layout == TTNN_ROW_MAJOR
+		       ? OFF
+		       : ALIGNED;
+}
+
+/* Refusals of the slices come when programs are built; the buffers of a kind are those of its first chip. */
 static tt_status partition_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
+	uint32_t chips = launch->device->rows * launch->device->cols, first = chips;
 	struct ttnn_shape start, end;
-	struct tt_tensor *in = launch->inputs[0];
+	struct tt_part part = {launch->inputs[0], &start, &end, launch->attrs[MEMORY].memory};
 
-	for (uint32_t chip = launch->device->rows * launch->device->cols; chip-- > 1;) {
+	for (uint32_t chip = chips; chip-- > 0;) {
 		part_of(&start, &end, launch, chip);
-		TT_TRY(tt_slice_plan(NULL, launch,
-				     &(struct tt_part){in, &start, &end,
-						       launch->attrs[MEMORY].memory}));
+		TT_TRY(tt_slice_plan(NULL, launch, &part));
+		if (partition_part(launch, chip) == launch->part)
+			first = chip;
 	}
-	part_of(&start, &end, launch, 0);
-	return tt_slice_plan(plan, launch,
-			     &(struct tt_part){in, &start, &end, launch->attrs[MEMORY].memory});
+	if (first == chips)
+		return TTNN_OK;
+	part_of(&start, &end, launch, first);
+	return tt_slice_plan(plan, launch, &part);
 }
 
 static tt_status serve_part(struct tt_tensor *out, const struct tt_launch *launch, uint32_t chip,
@@ -114,6 +131,8 @@ static const struct tt_prog program = {
 	.spread = partition_spread,
 	.cost = tt_cost_unmodelled_move,
 	.per_chip = true,
+	.part = partition_part,
+	.parts = KINDS,
 	.together = true,
 };
 

@@ -85,10 +85,10 @@ static tt_status scatter_validate(struct tt_launch *launch)
 		TT_REQUIRE(extent / 32 % tt_group_members(launch) == 0,
 			   "(input_shape[dim] / tile_size) % ring_size == 0",
 			   "Number of tiles at dimension %u must be divisible by ring_size", dim);
-	else
-		TT_REQUIRE(extent % tt_group_members(launch) == 0,
-			   "input_shape[dim] % ring_size == 0",
-			   "Dimension %u must be divisible by ring_size", dim);
+	/* Rows and tiles that are no whole parts pass upstream's refusals, and are lost there. */
+	TT_REQUIRE((behind < 2 ? in->spec.shape.dim[dim] : extent) % tt_group_members(launch) == 0,
+		   "input_shape[dim] % ring_size == 0",
+		   "Dimension %u must be divisible by ring_size", dim);
 	TT_REQUIRE(in->spec.memory.layout != TTNN_BLOCK_SHARDED ||
 			   in->spec.memory.buffer == TTNN_L1,
 		   "input_tensor.memory_config().buffer_type() == BufferType::L1",
