@@ -265,6 +265,56 @@ tt_status tt_golden_all_to_all_combine(struct tt_golden *golden)
 }
 
 /* Softmax over all chips: maxima of all, sums and values weighted by their distance from those. */
+/* Whether a token is among those that chose an expert. */
+static bool chose(const struct tt_array *ids, uint64_t token, double expert)
+{
+	uint64_t k = ids->shape.dim[3];
+
+	for (uint64_t i = 0; i < k; i++)
+		if (*tt_at(ids, token * k + i) == expert)
+			return true;
+	return false;
+}
+
+/* Of the first chip: expert after expert, in the order of the mapping. */
+tt_status tt_golden_expert_token_remap(struct tt_golden *golden)
+{
+	const struct tt_array *scores = on_chip(golden, "topk_tensor", 0);
+	const struct tt_array *mapping = on_chip(golden, "expert_mapping_tensor", 0);
+	const struct tt_array *ids = on_chip(golden, "expert_metadata_tensor", 0);
+	int64_t run = tt_call_int(&golden->call, "reduction_size", 16);
+	struct tt_array *own, *needed;
+	uint64_t local, tokens;
+
+	if (!scores || !mapping || !ids)
+		return tt_fail_nomem();
+	TT_TRY(check_experts(golden, scores, ids, mapping));
+	local = mapping->shape.dim[2] / mapping->shape.dim[3];
+	tokens = (uint64_t)ids->shape.dim[1] * ids->shape.dim[2];
+	golden->first_chip = true;
+	own = tt_golden_out(golden,
+			    &TT_SHAPE(1, ids->shape.dim[1], ids->shape.dim[2], (uint32_t)local),
+			    scores->dtype);
+	needed = tt_golden_out(golden, &TT_SHAPE(1, 1, (uint32_t)(tokens / (uint64_t)run), (uint32_t)local),
+			       TTNN_UINT16);
+	if (!own || !needed)
+		return tt_fail_nomem();
+	for (uint64_t expert = 0, place = 0; expert < mapping->shape.dim[2] && place < local;
+	     expert++) {
+		if (!owns(mapping, 0, (double)expert))
+			continue;
+		for (uint64_t token = 0; token < tokens; token++) {
+			if (!chose(ids, token, (double)expert))
+				continue;
+			*tt_at(own, token * local + place) =
+				*tt_at(scores, token * scores->shape.dim[3] + expert);
+			*tt_at(needed, token / (uint64_t)run * local + place) = 1;
+		}
+		place++;
+	}
+	return TTNN_OK;
+}
+
 tt_status tt_golden_reduce_to_root(struct tt_golden *golden)
 {
 	static const char *const names[] = {"input_tensor_l", "input_tensor_s", "input_tensor_m"};

@@ -35,6 +35,7 @@
 	X(embedding)                                                                               \
 	X(exchange)                                                                                \
 	X(expert_regions)                                                                          \
+	X(expert_token_remap)                                                                      \
 	X(fill)                                                                                    \
 	X(fold)                                                                                    \
 	X(from_data)                                                                               \
@@ -92,6 +93,7 @@
 	X(reduce_scatter)                                                                          \
 	X(reduce_scatter_direct)                                                                   \
 	X(reduction)                                                                               \
+	X(reduce_to_root)                                                                          \
 	X(regroup)                                                                                 \
 	X(repeat)                                                                                  \
 	X(repeat_interleave)                                                                       \
