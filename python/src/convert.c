@@ -202,6 +202,16 @@ static int list_value(struct ttnn_value *out, PyObject *object, struct py_scratc
 	return status;
 }
 
+/* What an object says that it is for the library (mappers of meshes): nothing in it outlives the call. */
+static int said_value(struct ttnn_value *out, PyObject *object, struct py_scratch *scratch)
+{
+	PyObject *value = PyObject_GetAttrString(object, "_ttnn_value");
+	int status = value ? py_value(out, value, scratch) : -1;
+
+	Py_XDECREF(value);
+	return status;
+}
+
 /* "torch.Tensor": what messages call an object that the library knows nothing about. */
 static int opaque_value(struct ttnn_value *out, PyObject *object, struct py_scratch *scratch)
 {
@@ -344,6 +354,8 @@ static int other_value(struct ttnn_value *out, PyObject *object, struct py_scrat
 		if (numbers->nb_float)
 			return number_value(out, object, false);
 	}
+	if (PyObject_HasAttrString((PyObject *)Py_TYPE(object), "_ttnn_value"))
+		return said_value(out, object, scratch);
 	return opaque_value(out, object, scratch);
 }
 

@@ -655,7 +655,21 @@ static PyType_Spec device_spec = {
 	"ttnn._ttnn.multi_device.MeshDevice", sizeof(struct py_device), 0,
 	Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, device_slots};
 
+static PyObject *set_fabric(PyObject *self, PyObject *value)
+{
+	long fabric = PyLong_AsLong(value);
+
+	(void)self;
+	if (fabric == -1 && PyErr_Occurred())
+		return NULL;
+	if (fabric < TTNN_FABRIC_NONE || fabric > TTNN_FABRIC_2D_TORUS_XY)
+		fabric = TTNN_FABRIC_NONE;
+	ttnn_fabric_set((enum ttnn_fabric)fabric);
+	Py_RETURN_NONE;
+}
+
 static PyMethodDef functions[] = {
+	{"set_fabric", set_fabric, METH_O, NULL},
 	{"open_device", open_device, METH_VARARGS, NULL},
 	{"open_mesh_device", open_mesh, METH_VARARGS, NULL},
 	{"close_device", close_device, METH_O, NULL},

@@ -93,7 +93,8 @@ def UnregisterProgramRealtimeProfilerCallback(handle):
 
 
 def set_fabric_config(config=FabricConfig.DISABLED, *unused, **ignored):
-    """Real machines have links to set up; here it is remembered."""
+    """Nothing is set up, but from now on what sends between chips is refused as with that fabric."""
+    _ttnn.device.set_fabric(config.value)
     _fabric["config"] = config
 
 

@@ -61,6 +61,81 @@ tt_status tt_golden_all_broadcast(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
+/* The chip at the coordinate that an argument is. */
+static tt_status chip_at(uint32_t *out, struct tt_golden *golden, const char *name)
+{
+	struct tt_tensor *in = tt_call_tensor(&golden->call, "input_tensor");
+	const struct tt_device *device = in ? tt_tensor_device(in) : NULL;
+	int64_t at[2];
+	size_t count;
+
+	TT_TRY(tt_call_ints(at, &count, 2, &golden->call, name));
+	TT_NEED(device && count == 2 && at[0] >= 0 && at[0] < device->rows && at[1] >= 0 &&
+			at[1] < device->cols,
+		"%s: the golden needs a place on the mesh", golden->op->name);
+	*out = (uint32_t)(at[0] * device->cols + at[1]);
+	return TTNN_OK;
+}
+
+/* What one chip has. */
+static tt_status copy_of(struct tt_golden *golden, uint32_t chip)
+{
+	const struct tt_array *in = on_chip(golden, "input_tensor", chip);
+	struct tt_array *out = in ? tt_golden_out(golden, &in->shape, in->dtype) : NULL;
+
+	TT_NEED_MEMORY(out);
+	for (uint64_t k = 0; k < in->count; k++)
+		*tt_at(out, k) = *tt_at(in, k);
+	return TTNN_OK;
+}
+
+tt_status tt_golden_broadcast(struct tt_golden *golden)
+{
+	uint32_t sender;
+
+	TT_TRY(chip_at(&sender, golden, "sender_coord"));
+	return copy_of(golden, sender);
+}
+
+/* The first chip has its own, unless it is the one that receives. */
+tt_status tt_golden_point_to_point(struct tt_golden *golden)
+{
+	uint32_t sender, receiver;
+
+	TT_TRY(chip_at(&sender, golden, "sender_coord"));
+	TT_TRY(chip_at(&receiver, golden, "receiver_coord"));
+	golden->first_chip = true;
+	return copy_of(golden, receiver ? 0 : sender);
+}
+
+/* The first part along a dimension. */
+tt_status tt_golden_partition(struct tt_golden *golden)
+{
+	const struct tt_array *in;
+	struct ttnn_shape shape;
+	struct members members;
+	struct tt_array *out;
+	int64_t dim = tt_call_int(&golden->call, "dim", 0);
+
+	TT_TRY(members_of(&members, golden, "input_tensor"));
+	in = on_chip(golden, "input_tensor", 0);
+	TT_NEED_MEMORY(in);
+	shape = in->shape;
+	dim += dim < 0 ? shape.rank : 0;
+	TT_NEED(dim >= 0 && dim < shape.rank, "%s: there is no dimension %lld", golden->op->name,
+		(long long)dim);
+	shape.dim[dim] /= members.count;
+	out = tt_golden_out(golden, &shape, in->dtype);
+	TT_NEED_MEMORY(out);
+	for (uint64_t k = 0; k < out->count; k++) {
+		uint64_t at[TTNN_MAX_RANK];
+
+		tt_array_coordinate(at, out, k);
+		*tt_at(out, k) = *tt_at(in, tt_array_index(in, at));
+	}
+	return TTNN_OK;
+}
+
 /* Column `chip` of the mapping says whose expert it is. */
 static bool owns(const struct tt_array *mapping, uint32_t chip, double expert)
 {
@@ -190,6 +265,56 @@ tt_status tt_golden_all_to_all_combine(struct tt_golden *golden)
 }
 
 /* Softmax over all chips: maxima of all, sums and values weighted by their distance from those. */
+/* Whether a token is among those that chose an expert. */
+static bool chose(const struct tt_array *ids, uint64_t token, double expert)
+{
+	uint64_t k = ids->shape.dim[3];
+
+	for (uint64_t i = 0; i < k; i++)
+		if (*tt_at(ids, token * k + i) == expert)
+			return true;
+	return false;
+}
+
+/* Of the first chip: expert after expert, in the order of the mapping. */
+tt_status tt_golden_expert_token_remap(struct tt_golden *golden)
+{
+	const struct tt_array *scores = on_chip(golden, "topk_tensor", 0);
+	const struct tt_array *mapping = on_chip(golden, "expert_mapping_tensor", 0);
+	const struct tt_array *ids = on_chip(golden, "expert_metadata_tensor", 0);
+	int64_t run = tt_call_int(&golden->call, "reduction_size", 16);
+	struct tt_array *own, *needed;
+	uint64_t local, tokens;
+
+	if (!scores || !mapping || !ids)
+		return tt_fail_nomem();
+	TT_TRY(check_experts(golden, scores, ids, mapping));
+	local = mapping->shape.dim[2] / mapping->shape.dim[3];
+	tokens = (uint64_t)ids->shape.dim[1] * ids->shape.dim[2];
+	golden->first_chip = true;
+	own = tt_golden_out(golden,
+			    &TT_SHAPE(1, ids->shape.dim[1], ids->shape.dim[2], (uint32_t)local),
+			    scores->dtype);
+	needed = tt_golden_out(golden, &TT_SHAPE(1, 1, (uint32_t)(tokens / (uint64_t)run), (uint32_t)local),
+			       TTNN_UINT16);
+	if (!own || !needed)
+		return tt_fail_nomem();
+	for (uint64_t expert = 0, place = 0; expert < mapping->shape.dim[2] && place < local;
+	     expert++) {
+		if (!owns(mapping, 0, (double)expert))
+			continue;
+		for (uint64_t token = 0; token < tokens; token++) {
+			if (!chose(ids, token, (double)expert))
+				continue;
+			*tt_at(own, token * local + place) =
+				*tt_at(scores, token * scores->shape.dim[3] + expert);
+			*tt_at(needed, token / (uint64_t)run * local + place) = 1;
+		}
+		place++;
+	}
+	return TTNN_OK;
+}
+
 tt_status tt_golden_reduce_to_root(struct tt_golden *golden)
 {
 	static const char *const names[] = {"input_tensor_l", "input_tensor_s", "input_tensor_m"};

@@ -5,9 +5,13 @@
 #include "golden/golden.h"
 
 tt_status tt_golden_all_broadcast(struct tt_golden *golden);
+tt_status tt_golden_broadcast(struct tt_golden *golden);
+tt_status tt_golden_point_to_point(struct tt_golden *golden);
+tt_status tt_golden_partition(struct tt_golden *golden);
 tt_status tt_golden_all_to_all_dispatch(struct tt_golden *golden);
 tt_status tt_golden_all_to_all_combine(struct tt_golden *golden);
 tt_status tt_golden_reduce_to_root(struct tt_golden *golden);
+tt_status tt_golden_expert_token_remap(struct tt_golden *golden);
 
 /* Of parts that are put behind each other, added up, or cut another way; the arguments are those of ttnn.experimental's. */
 tt_status tt_golden_all_gather(struct tt_golden *golden);

@@ -60,8 +60,8 @@ static const struct tt_enum_row fabric_config_rows[] = {{0, "DISABLED"},
 							{6, "FABRIC_2D_TORUS_Y"},
 							{7, "FABRIC_2D_TORUS_XY"},
 							{8, "CUSTOM"}};
-static const struct tt_enum fabric_config = {"FabricConfig", fabric_config_rows,
-					     TT_COUNT(fabric_config_rows)};
+const struct tt_enum tt_enum_fabric = {"FabricConfig", fabric_config_rows,
+				       TT_COUNT(fabric_config_rows)};
 
 static const struct tt_enum_row fabric_manager_mode_rows[] = {
 	{0, "ENABLED"}, {1, "INIT_FABRIC"}, {2, "TERMINATE_FABRIC"}, {3, "DEFAULT"}};
@@ -270,7 +270,7 @@ static const struct {
 	{"device", &arch},
 	{"device", &dispatch_core_axis},
 	{"device", &dispatch_core_type},
-	{"fabric", &fabric_config},
+	{"fabric", &tt_enum_fabric},
 	{"fabric", &fabric_manager_mode},
 	{"fabric", &fabric_reliability_mode},
 	{"fabric", &fabric_tensix_config},

@@ -2,6 +2,8 @@
 
 /* To add a family: its table in a new file, and its name in this list. */
 #define FAMILIES(X)                                                                                \
+	X(all_gather)                                                                              \
+	X(all_reduce)                                                                              \
 	X(argmax)                                                                                  \
 	X(attention)                                                                               \
 	X(attention_decode)                                                                        \
@@ -19,7 +21,7 @@
 	X(bcast_to)                                                                                \
 	X(binary)                                                                                  \
 	X(binary_composite)                                                                        \
-	X(collective)                                                                              \
+	X(broadcast)                                                                               \
 	X(collective_async)                                                                        \
 	X(complex)                                                                                 \
 	X(concat)                                                                                  \
@@ -37,6 +39,7 @@
 	X(example)                                                                                 \
 	X(exchange)                                                                                \
 	X(expert_regions)                                                                          \
+	X(expert_token_remap)                                                                      \
 	X(fill)                                                                                    \
 	X(fold)                                                                                    \
 	X(from_data)                                                                               \
@@ -65,6 +68,7 @@
 	X(loss)                                                                                    \
 	X(matmul)                                                                                  \
 	X(matmul_decode)                                                                           \
+	X(mesh_partition)                                                                          \
 	X(minimal_matmul)                                                                          \
 	X(moe)                                                                                     \
 	X(moe_fast_reduce)                                                                         \
@@ -97,13 +101,17 @@
 	X(permute)                                                                                 \
 	X(planes)                                                                                  \
 	X(plus_one)                                                                                \
+	X(point_to_point)                                                                          \
 	X(pool)                                                                                    \
 	X(post_combine)                                                                            \
 	X(prod)                                                                                    \
 	X(quantization)                                                                            \
 	X(random)                                                                                  \
 	X(reduce_outer)                                                                            \
+	X(reduce_scatter)                                                                          \
+	X(reduce_scatter_direct)                                                                   \
 	X(reduction)                                                                               \
+	X(reduce_to_root)                                                                          \
 	X(regroup)                                                                                 \
 	X(repeat)                                                                                  \
 	X(repeat_interleave)                                                                       \

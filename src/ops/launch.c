@@ -100,9 +100,12 @@ static uint32_t chip_count(const struct tt_device *device)
 struct built {
 	struct tt_tensor *kept[TT_KEPT_MAX];
 	struct tt_program program;
+	struct tt_program *others; /* of chips that have another one: all parts but the first; owned */
+	uint32_t other_count;
 	struct tt_event_block memory; /* what the program takes, emitted each time; owned */
 	struct tt_facts_list facts;   /* the same of what else is known of it */
 	uint32_t factory;
+	enum tt_kept_order order;
 };
 
 struct tt_plan {
@@ -110,13 +113,30 @@ struct tt_plan {
 	const struct tt_program_limits *limits;
 };
 
+static void give_up(struct tt_tensor **kept, enum tt_kept_order order)
+{
+	size_t count = 0;
+
+	while (count < TT_KEPT_MAX && kept[count])
+		count++;
+	for (size_t i = 0; i < count; i++) {
+		size_t which = order == TT_KEPT_BACKWARD ? count - 1 - i
+			       : order == TT_KEPT_FORWARD ? i
+							 : (i + count - 1) % count;
+
+		ttnn_tensor_unref(kept[which]);
+	}
+}
+
 static void free_built(void *data)
 {
 	struct built *built = data;
 
-	for (size_t i = TT_KEPT_MAX; i-- > 0;)
-		ttnn_tensor_unref(built->kept[i]);
+	give_up(built->kept, built->order);
 	tt_program_deinit(&built->program);
+	for (uint32_t i = 0; i < built->other_count; i++)
+		tt_program_deinit(&built->others[i]);
+	tt_free(built->others);
 	tt_free((void *)(uintptr_t)built->memory.values);
 	tt_facts_free(&built->facts);
 	tt_free(built);
@@ -206,8 +226,9 @@ tt_status tt_launch_keep(struct tt_launch *launch, struct tt_tensor *tensor)
 /* What was made for a program that was not built after all. */
 static void drop_kept(struct tt_launch *launch)
 {
-	while (launch->kept_count)
-		ttnn_tensor_unref(launch->kept[--launch->kept_count]);
+	give_up(launch->kept, launch->prog->kept_order);
+	memset(launch->kept, 0, launch->kept_count * sizeof(launch->kept[0]));
+	launch->kept_count = 0;
 }
 
 static _Thread_local struct {
@@ -221,25 +242,47 @@ void tt_launch_listen(tt_build_listener listener, void *context)
 	builds.context = context;
 }
 
-/* Rows, and for dataflow buffers the checks that upstream makes while it builds. */
+/* One program: rows, and for dataflow buffers the checks that upstream makes while it builds. */
+static tt_status build_part(struct tt_program *program, struct tt_launch *launch, uint32_t part)
+{
+	struct tt_plan plan = {.program = program, .limits = &launch->device->limits};
+
+	tt_program_start(program);
+	launch->part = part;
+	if (launch->factory->memory)
+		TT_TRY(launch->factory->memory(&plan, launch));
+	if (!program->rows.count || has_circular(program))
+		return TTNN_OK;
+	TT_TRY(tt_program_place(program, plan.limits));
+	return check(program, launch);
+}
+
+static tt_status build_parts(struct built *built, struct tt_launch *launch)
+{
+	TT_TRY(build_part(&built->program, launch, 0));
+	if (launch->prog->parts < 2)
+		return TTNN_OK;
+	built->others = tt_calloc(launch->prog->parts - 1u, sizeof(*built->others));
+	TT_NEED_MEMORY(built->others);
+	for (uint32_t i = 1; i < launch->prog->parts; i++) {
+		built->other_count = i;
+		TT_TRY(build_part(&built->others[i - 1], launch, i));
+	}
+	return TTNN_OK;
+}
+
 static tt_status build(struct built **out, struct tt_launch *launch)
 {
 	struct built *built = tt_calloc(1, sizeof(*built));
-	struct tt_plan plan = {.limits = &launch->device->limits};
 	tt_status status;
 
 	TT_NEED_MEMORY(built);
 	memcpy(built->kept, launch->kept, launch->kept_count * sizeof(built->kept[0]));
+	memset(launch->kept, 0, launch->kept_count * sizeof(launch->kept[0]));
 	launch->kept_count = 0;
-	plan.program = &built->program;
-	tt_program_start(&built->program);
 	built->factory = (uint32_t)(launch->factory - launch->prog->factories);
-	status = launch->factory->memory ? launch->factory->memory(&plan, launch) : TTNN_OK;
-	if (status == TTNN_OK && built->program.rows.count && !has_circular(&built->program)) {
-		status = tt_program_place(&built->program, plan.limits);
-		if (status == TTNN_OK)
-			status = check(&built->program, launch);
-	}
+	built->order = launch->prog->kept_order;
+	status = build_parts(built, launch);
 	if (status != TTNN_OK) {
 		free_built(built);
 		return status;
@@ -371,21 +414,63 @@ static uint64_t count_launch(void)
 	return atomic_fetch_add_explicit(&launches, 1, memory_order_relaxed) + 1;
 }
 
+/* The program of a chip; NULL if it takes no part. */
+static struct tt_program *program_of(struct built *built, const struct tt_launch *launch,
+				     uint32_t chip)
+{
+	uint32_t part = launch->prog->part ? launch->prog->part(launch, chip) : 0;
+
+	if (part == TT_NO_PART)
+		return NULL;
+	return part ? &built->others[part - 1] : &built->program;
+}
+
+/* A table of so few has what was put there last in front. */
+static void order_parts(uint32_t *order, const struct tt_launch *launch)
+{
+	uint32_t chips = chip_count(launch->device), used = 0;
+
+	for (uint32_t part = launch->prog->parts; part-- > 0;)
+		for (uint32_t chip = 0; chip < chips; chip++)
+			if (launch->prog->part(launch, chip) == part)
+				order[used++] = chip;
+	for (uint32_t chip = 0; chip < chips; chip++)
+		if (launch->prog->part(launch, chip) == TT_NO_PART)
+			order[used++] = chip;
+}
+
+/* The places of chips in the order in which their programs go out; NULL: as they are, or one program for all. */
+static uint32_t *order_of(const struct tt_launch *launch)
+{
+	uint32_t *order = NULL;
+
+	if (launch->prog->per_chip)
+		order = tt_arena_alloc(launch->arena,
+				       chip_count(launch->device) * sizeof(*order));
+	if (order && launch->prog->few)
+		order_parts(order, launch);
+	else if (order)
+		tt_chip_order(order, launch->device->rows, launch->device->cols);
+	return order;
+}
+
 static void emit_launch(struct emissions *emissions, const struct tt_launch *launch)
 {
-	uint32_t chips = chip_count(launch->device), *order = NULL;
+	uint32_t chips = chip_count(launch->device), *order;
+	bool first = true;
 
 	if (!tt_event_on())
 		return;
-	if (launch->prog->per_chip)
-		order = tt_arena_alloc(launch->arena, chips * sizeof(*order));
-	if (order)
-		tt_chip_order(order, launch->device->rows, launch->device->cols);
+	order = order_of(launch);
 	for (uint32_t i = 0; i < chips; i++) {
 		uint32_t chip = order ? order[i] : i;
-		struct tt_event *event = emit(emissions, TT_EVENT_PROGRAM_LAUNCH);
+		struct tt_event *event;
 
-		event->ticks = i ? 0 : tt_clock_ticks();
+		if (launch->prog->part && launch->prog->part(launch, chip) == TT_NO_PART)
+			continue;
+		event = emit(emissions, TT_EVENT_PROGRAM_LAUNCH);
+		event->ticks = first ? tt_clock_ticks() : 0;
+		first = false;
 		event->launch = (struct tt_event_program_launch){
 			.device_id = launch->device->id,
 			.chip_id = launch->device->chips[chip],
@@ -404,7 +489,9 @@ static tt_status create_outputs(struct tt_launch *launch)
 	uint64_t spread = launch->prog->spread ? launch->prog->spread(launch)
 					       : tt_spread_of_results(&tensors);
 
-	for (size_t i = 0; i < launch->output_count; i++) {
+	for (size_t k = 0; k < launch->output_count; k++) {
+		size_t i = launch->prog->last_first ? launch->output_count - 1 - k : k;
+
 		if (!launch->outputs[i])
 			TT_TRY(tt_call_create(&launch->outputs[i], launch->call, launch->device,
 					      &launch->specs[i]));
@@ -432,13 +519,18 @@ static tt_status choose(struct tt_launch *launch)
 static void rehearse_built(const struct tt_launch *launch, struct built *built, bool hit)
 {
 	uint32_t times = launch->prog->per_chip ? launch->device->memory->chips : 1;
+	uint32_t *order = launch->prog->part ? order_of(launch) : NULL;
 	struct emitted emitted = {.memory = {0}};
 	struct emissions emissions;
 
 	emissions.count = 0;
 	for (uint32_t i = 0; i < times; i++) {
+		struct tt_program *program = program_of(built, launch, order ? order[i] : i);
+
+		if (!program)
+			continue;
 		emit_release(&emissions, launch, launch->device->id);
-		emit_memory(&emissions, &built->program, &launch->device->id, 1, BLIND);
+		emit_memory(&emissions, program, &launch->device->id, 1, BLIND);
 	}
 	if (tt_event_on())
 		emitted.facts = tt_facts_of(&built->facts, launch, &built->program);
@@ -647,7 +739,13 @@ static tt_status go_to_chips(struct emissions *emissions, struct tt_launch *laun
 	tt_status status;
 
 	for (uint32_t i = 0; i < (launch->prog->per_chip ? chips : 1); i++)
-		emit_release(emissions, launch, launch->device->id);
+		if (program_of(built, launch, i))
+			emit_release(emissions, launch, launch->device->id);
+	for (uint32_t i = 0; i < built->other_count && !hit; i++)
+		if (has_circular(&built->others[i]))
+			TT_TRY(tt_program_place(&built->others[i], &launch->device->limits));
+	for (uint32_t i = 0; i < built->other_count; i++)
+		TT_TRY(check(&built->others[i], launch));
 	if (has_circular(program) && tt_run_rehearsals(0))
 		emit_memory(emissions, program, &launch->device->id, 1, PLANNED);
 	if (has_circular(program)) {

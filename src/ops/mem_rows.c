@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "device/device.h"
 #include "device/work_split.h"
+#include "tensor/text.h"
 
 static uint64_t page_of(const struct ttnn_tensor_spec *spec)
 {
@@ -99,6 +100,19 @@ tt_status tt_spec_simple(struct ttnn_tensor_spec *out, const struct ttnn_shape *
 	return ttnn_tensor_spec_make(out, &args);
 }
 
+/* Takes the texts over. */
+static tt_status fail_texts(tt_status status, const char *condition, const char *format,
+			    struct tt_str texts[2])
+{
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	tt_fail_cond(status, condition, format, tt_str_text(&texts[0]), tt_str_text(&texts[1]));
+#pragma GCC diagnostic pop
+	tt_str_deinit(&texts[0]);
+	tt_str_deinit(&texts[1]);
+	return status;
+}
+
 tt_status tt_fail_shapes(tt_status status, const char *condition, const char *format,
 			 const struct ttnn_shape *first, const struct ttnn_shape *second)
 {
@@ -109,11 +123,15 @@ tt_status tt_fail_shapes(tt_status status, const char *condition, const char *fo
 		tt_shape_list(&texts[i], i ? second : first);
 		tt_str_addc(&texts[i], ')');
 	}
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-	tt_fail_cond(status, condition, format, tt_str_text(&texts[0]), tt_str_text(&texts[1]));
-#pragma GCC diagnostic pop
-	tt_str_deinit(&texts[0]);
-	tt_str_deinit(&texts[1]);
-	return status;
+	return fail_texts(status, condition, format, texts);
+}
+
+tt_status tt_fail_specs(const char *condition, const char *format,
+			const struct ttnn_tensor_spec *first, const struct ttnn_tensor_spec *second)
+{
+	struct tt_str texts[2] = {{0}};
+
+	tt_text_tensor_spec(&texts[0], first, TTNN_DIALECT_TT_METAL);
+	tt_text_tensor_spec(&texts[1], second, TTNN_DIALECT_TT_METAL);
+	return fail_texts(TTNN_INVALID, condition, format, texts);
 }

@@ -48,4 +48,9 @@ tt_status tt_spec_simple(struct ttnn_tensor_spec *out, const struct ttnn_shape *
 tt_status tt_fail_shapes(tt_status status, const char *condition, const char *format,
 			 const struct ttnn_shape *first, const struct ttnn_shape *second);
 
+/* tt_fail_cond() of INVALID with two specs in the text, as graphs print them. */
+tt_status tt_fail_specs(const char *condition, const char *format,
+			const struct ttnn_tensor_spec *first,
+			const struct ttnn_tensor_spec *second);
+
 #endif

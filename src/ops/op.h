@@ -43,7 +43,7 @@
 
 #define TT_OUTPUTS_MAX 64
 #define TT_PROGRAM_INPUTS_MAX (TT_OUTPUTS_MAX + 1) /* as many, and one beside them */
-#define TT_KEPT_MAX 4
+#define TT_KEPT_MAX 36 /* as many semaphores as a program of 32 chips needs */
 
 struct tt_call;
 struct tt_prog;
@@ -237,6 +237,7 @@ struct tt_launch {
 	struct tt_tensor *kept[TT_KEPT_MAX]; /* tensors the program needs: tt_launch_keep() */
 	size_t kept_count;
 	uint32_t chip;   /* kernel(): whose tensors it gets */
+	uint32_t part;   /* memory(): which of the programs, if chips have different ones */
 	uint64_t number; /* kernel(): of the launches of the process */
 };
 
@@ -277,6 +278,11 @@ struct tt_cost {
 	size_t inputs; /* all */
 };
 
+#define TT_NO_PART UINT32_MAX
+
+/* How what a program keeps is given up: as members of a struct, as a vector, or as a vector in front of the last. */
+enum tt_kept_order { TT_KEPT_BACKWARD, TT_KEPT_FORWARD, TT_KEPT_LAST_FORWARD };
+
 struct tt_prog {
 	const char *device_op;                        /* "BinaryNgDeviceOperation" */
 	const char *prim;                             /* "ttnn::prim::binary_ng" */
@@ -298,6 +304,9 @@ struct tt_prog {
 	/* (optional) for profiles; with neither work nor kept tensors: the program may be cached */
 	void (*cost)(struct tt_cost *cost, const struct tt_launch *launch);
 	bool per_chip;   /* builds a program of its own for each chip of a mesh */
+	/* (optional) of those: which of `parts` programs a chip has, counted from 0, or TT_NO_PART */
+	uint32_t (*part)(const struct tt_launch *launch, uint32_t chip);
+	uint8_t parts;
 	bool together;   /* the kernel runs once for all chips, whose parts it takes by itself */
 	bool drops_kept; /* in a dry run, kept tensors go in a scope each */
 	uint8_t prim_args; /* (optional) how many arguments `prim` takes; else tensors and attributes */
@@ -305,6 +314,9 @@ struct tt_prog {
 	bool prim_blind;    /* (optional) and nobody sees that there are tensors among them */
 	bool mute;          /* (optional) nobody sees that there are tensors in its result */
 	bool drops_forward; /* (optional) refused, its outputs go first to last, as a vector's do */
+	enum tt_kept_order kept_order;
+	bool few; /* (optional) most chips take no part: programs go out from the last part to the first */
+	bool last_first;    /* (optional) its outputs are made from the last to the first */
 };
 
 /*

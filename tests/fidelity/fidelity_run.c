@@ -714,16 +714,45 @@ void fid_observe(struct fid_account *out, const struct fid_program *program, enu
 
 const char *fid_machine;
 
-/* A label is the name of a profile; several chips are opened as the mesh of all. */
+/* The fabric of an option "fabric"; several chips have lines without one. */
+static void set_fabric(const struct tt_json *name, bool mesh)
+{
+	static const char *const names[] = {
+		[TTNN_FABRIC_NONE] = "DISABLED",
+		[TTNN_FABRIC_1D_NEIGHBORS] = "FABRIC_1D_NEIGHBOR_EXCHANGE",
+		[TTNN_FABRIC_1D] = "FABRIC_1D",
+		[TTNN_FABRIC_1D_RING] = "FABRIC_1D_RING",
+		[TTNN_FABRIC_2D] = "FABRIC_2D",
+		[TTNN_FABRIC_2D_TORUS_X] = "FABRIC_2D_TORUS_X",
+		[TTNN_FABRIC_2D_TORUS_Y] = "FABRIC_2D_TORUS_Y",
+		[TTNN_FABRIC_2D_TORUS_XY] = "FABRIC_2D_TORUS_XY",
+	};
+	const char *text = tt_json_string(name, NULL);
+
+	ttnn_fabric_set(mesh ? TTNN_FABRIC_1D : TTNN_FABRIC_NONE);
+	for (size_t i = 0; text && i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], text) == 0)
+			ttnn_fabric_set((enum ttnn_fabric)i);
+}
+
+/* A label is the name of a profile; several chips are opened as the mesh of all, or of an option "mesh". */
 tt_status fid_device_open(struct tt_device **out, const char *label, const struct tt_json *options)
 {
 	struct ttnn_device_options open = {.profile = fid_machine ? fid_machine : label};
+	const struct tt_json *mesh = tt_json_get(options, "mesh");
+	struct ttnn_mesh_options shape = {0};
 	struct ttnn_system_info system;
+	uint64_t extent;
 
 	tt_json_uint(&open.l1_small_size, tt_json_get(options, "l1_small_size"));
 	tt_json_uint(&open.trace_region_size, tt_json_get(options, "trace_region_size"));
 	TT_TRY(ttnn_system_info(&system, open.profile));
+	set_fabric(tt_json_get(options, "fabric"), system.chip_count > 1);
+	if (mesh && tt_json_uint(&extent, tt_json_at(mesh, 0)))
+		shape.rows = (uint32_t)extent;
+	if (mesh && tt_json_uint(&extent, tt_json_at(mesh, 1)))
+		shape.cols = (uint32_t)extent;
 	if (system.chip_count > 1)
-		return ttnn_mesh_open(out, NULL, &open);
+		return ttnn_mesh_open(out, mesh ? &shape : NULL, &open);
 	return ttnn_device_open(out, 0, &open);
 }

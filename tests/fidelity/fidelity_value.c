@@ -214,6 +214,21 @@ static tt_status make_grid(struct ttnn_value *out, struct fid_names *names, cons
 	return TTNN_OK;
 }
 
+/* A place on a mesh is a shape of two. */
+static tt_status make_place(struct ttnn_value *out, struct fid_names *names,
+			    const struct list *list)
+{
+	struct ttnn_shape *place = tt_arena_calloc(&names->arena, 1, sizeof(*place));
+
+	TT_NEED_MEMORY(place);
+	place->rank = 2;
+	if (!small(&place->dim[0], pick(list, 0, "row")) ||
+	    !small(&place->dim[1], pick(list, 1, "col")))
+		return wrong("MeshCoordinate");
+	*out = ttnn_v_shape(place);
+	return TTNN_OK;
+}
+
 /* Sub-devices are numbers. */
 static tt_status make_sub_device(struct ttnn_value *out, struct fid_names *names,
 				 const struct list *list)
@@ -416,6 +431,7 @@ static const struct {
 	{"CoreRange", make_range},
 	{"CoreRangeSet", make_range_set},
 	{"MemoryConfig", make_memory},
+	{"MeshCoordinate", make_place},
 	{"NdShardSpec", make_nd_shard},
 	{"ReplicateTensorToMesh", make_replicate},
 	{"Shape", make_shape},

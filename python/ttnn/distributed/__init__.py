@@ -41,6 +41,11 @@ class MeshMapperConfig:
             placements = [PlacementReplicate() if d is None else PlacementShard(d) for d in (row_dim, col_dim)]
         self.placements, self.mesh_shape_override = list(placements), mesh_shape_override
 
+    @property
+    def _ttnn_value(self):
+        """Extents of the distribution (none: those of the mesh), then what each of its dimensions cuts (None: nothing)."""
+        return [list(self.mesh_shape_override or []), [p.dim for p in self.placements]]
+
     def __repr__(self):
         return f"MeshMapperConfig(placements={self.placements})"
 

@@ -1,6 +1,6 @@
 /*
- * async.c: collectives that take the caller's semaphores, as models call them: gathering, in order or reversed; reducing and scattering;
- * both together, as all_reduce_async is made of them. What is modelled of their programs is in async_program.c.
+ * async.c: collectives that take the caller's semaphores, as models call them: gathering, in order or reversed; reducing and scattering.
+ * What is modelled of their programs is in async_program.c.
  */
 #include "ops/collective/async.h"
 #include "device/device.h"
@@ -28,13 +28,7 @@ static struct ttnn_value node_texts(struct tt_call *call, const struct tt_device
 	return kept ? ttnn_v_string(kept) : ttnn_v_none();
 }
 
-/* A list, or the only one. */
-static const struct ttnn_value *item(const struct ttnn_value *list, uint32_t place)
-{
-	return list->kind == TTNN_VALUE_LIST && place < list->count ? &list->items[place] : list;
-}
-
-static tt_status on_mesh(struct tt_call *call, const struct tt_tensor *in)
+tt_status tt_async_on_mesh(const struct tt_call *call, const struct tt_tensor *in)
 {
 	int64_t axis = tt_group_axis(tt_call_arg(call, "cluster_axis"));
 
@@ -45,20 +39,22 @@ static tt_status on_mesh(struct tt_call *call, const struct tt_tensor *in)
 	return TTNN_OK;
 }
 
-/* What all programs of this file are told: the call's arguments, and these. */
-struct request {
-	struct tt_tensor *in;
-	int64_t dim;
-	const struct ttnn_memory_config *memory;
-	const struct ttnn_value *semaphores, *barrier;
-	bool reversed;
-};
+struct ttnn_value tt_sum_compute(struct tt_call *call, const struct tt_tensor *in)
+{
+	const struct ttnn_value *given = tt_call_arg(call, "compute_kernel_config");
+	static const struct tt_compute_usual usual = {
+		.fidelity = TT_HIFI4, .approx = true, .fp32 = true};
 
-static tt_status bind(struct ttnn_value *attrs, struct tt_call *call, const struct request *request)
+	if (in->spec.dtype != TTNN_FLOAT32 && !tt_value_given(given))
+		return ttnn_v_none();
+	return tt_compute_config(call, given, &usual);
+}
+
+tt_status tt_async_bind(struct ttnn_value *attrs, struct tt_call *call,
+			const struct tt_async_request *request)
 {
 	struct tt_device *device = tt_tensor_device(request->in);
 	const struct ttnn_value *axis = tt_call_arg(call, "cluster_axis");
-	const struct ttnn_value *compute = tt_call_arg(call, "compute_kernel_config");
 	char *mesh =
 		tt_arena_printf(call->arena, "MeshShape([%u, %u])", device->rows, device->cols);
 	uint32_t dim;
@@ -79,13 +75,7 @@ static tt_status bind(struct ttnn_value *attrs, struct tt_call *call, const stru
 	attrs[TT_ASYNC_BARRIER] = request->barrier ? *request->barrier : ttnn_v_none();
 	attrs[TT_ASYNC_PERSISTENT] =
 		ttnn_v_bool(tt_value_given(tt_call_arg(call, "persistent_output_buffers")));
-	attrs[TT_ASYNC_COMPUTE] =
-		request->in->spec.dtype == TTNN_FLOAT32 || tt_value_given(compute)
-			? tt_compute_config(call, compute,
-					    &(struct tt_compute_usual){.fidelity = TT_HIFI4,
-								       .approx = true,
-								       .fp32 = true})
-			: ttnn_v_none();
+	attrs[TT_ASYNC_COMPUTE] = tt_sum_compute(call, request->in);
 	attrs[TT_ASYNC_MESH] = ttnn_v_string(mesh);
 	attrs[TT_ASYNC_NODES] = node_texts(call, device);
 	attrs[TT_ASYNC_REVERSED] = ttnn_v_bool(request->reversed);
@@ -93,19 +83,19 @@ static tt_status bind(struct ttnn_value *attrs, struct tt_call *call, const stru
 	return TTNN_OK;
 }
 
-static tt_status gather(struct tt_tensor **out, struct tt_call *call, const struct request *request,
-			struct tt_tensor *given)
+tt_status tt_async_gather(struct tt_tensor **out, struct tt_call *call,
+			  const struct tt_async_request *request, struct tt_tensor *given)
 {
 	struct ttnn_value attrs[TT_ASYNC_COUNT] = {0};
 
-	TT_TRY(bind(attrs, call, request));
+	TT_TRY(tt_async_bind(attrs, call, request));
 	return TT_LAUNCH(out, call, &tt_prog_gather_async, TT_INPUTS(request->in),
 			 TT_OUTPUTS(given), .attrs = attrs);
 }
 
 /* What was on the way goes as soon as the result is there. */
-static tt_status scatter(struct tt_tensor **out, struct tt_call *call,
-			 const struct request *request)
+tt_status tt_async_scatter(struct tt_tensor **out, struct tt_call *call,
+			   const struct tt_async_request *request)
 {
 	const struct ttnn_value *buffers = tt_call_arg(call, "persistent_output_buffers");
 	struct ttnn_value attrs[TT_ASYNC_COUNT] = {0};
@@ -114,7 +104,7 @@ static tt_status scatter(struct tt_tensor **out, struct tt_call *call,
 
 	for (size_t i = 0; i < 3; i++)
 		given[i] = tt_value_item_tensor(buffers, i);
-	TT_TRY(bind(attrs, call, request));
+	TT_TRY(tt_async_bind(attrs, call, request));
 	TT_TRY(tt_call_programs(all, &count, call,
 				&(struct tt_program_args){.prog = &tt_prog_scatter_async,
 							  TT_INPUTS(request->in),
@@ -131,7 +121,7 @@ static tt_status scatter(struct tt_tensor **out, struct tt_call *call,
 static tt_status gather_expand(struct tt_call *call)
 {
 	struct tt_tensor *given = tt_call_tensor(call, "persistent_output_buffer"), *out;
-	struct request request = {.in = tt_call_tensor(call, "input_tensor"),
+	struct tt_async_request request = {.in = tt_call_tensor(call, "input_tensor"),
 				  .dim = tt_call_int(call, "dim", 0),
 				  .memory = tt_call_memory(call, "memory_config"),
 				  .semaphores = tt_call_arg(call, "multi_device_global_semaphore"),
@@ -139,105 +129,23 @@ static tt_status gather_expand(struct tt_call *call)
 				  .reversed = call->entry->op->row != NULL ||
 					      tt_call_bool(call, "reverse_order", false)};
 
-	TT_TRY(on_mesh(call, request.in));
+	TT_TRY(tt_async_on_mesh(call, request.in));
 	if (!given)
 		given = tt_call_tensor(call, "persistent_output_tensor");
-	return tt_call_give(call, gather(&out, call, &request, given), &out);
+	return tt_call_give(call, tt_async_gather(&out, call, &request, given), &out);
 }
 
 static tt_status scatter_expand(struct tt_call *call)
 {
-	struct request request = {.in = tt_call_tensor(call, "input_tensor"),
+	struct tt_async_request request = {.in = tt_call_tensor(call, "input_tensor"),
 				  .dim = tt_call_int(call, "dim", 0),
 				  .memory = tt_call_memory(call, "memory_config"),
 				  .semaphores = tt_call_arg(call, "multi_device_global_semaphore"),
 				  .barrier = tt_call_arg(call, "barrier_semaphore")};
 	struct tt_tensor *out;
 
-	TT_TRY(on_mesh(call, request.in));
-	return tt_call_give(call, scatter(&out, call, &request), &out);
-}
-
-/* The last dimension whose extent, in tiles where there are any, can be cut among the chips; -1: none. */
-static int64_t cut_dim(const struct ttnn_tensor_spec *spec, uint32_t size)
-{
-	for (uint32_t i = spec->shape.rank; i-- > 0;) {
-		uint32_t behind = spec->shape.rank - 1 - i, extent = spec->padded.dim[i];
-
-		if (spec->layout == TTNN_TILE && behind < 2)
-			extent /= behind ? spec->tile.height : spec->tile.width;
-		if (extent % size == 0)
-			return i;
-	}
-	return -1;
-}
-
-/* Through a buffer that has room for everybody's shards. */
-static tt_status reduce_buffered(struct tt_call *call, struct tt_tensor *in)
-{
-	struct ttnn_value attrs[TT_ASYNC_COUNT] = {0};
-	struct tt_tensor *buffer = tt_call_tensor(call, "buffer_tensor");
-	struct request request = {.in = in, .memory = tt_call_memory(call, "memory_config")};
-
-	TT_TRY(on_mesh(call, buffer));
-	TT_TRY(bind(attrs, call, &request));
-	return TT_LAUNCH_RETURN(call, &tt_prog_reduce_async, TT_INPUTS(in, buffer), .attrs = attrs);
-}
-
-/* Sums of parts, which are gathered; shards leave and come back. Without semaphores, or a part for each, all at once. */
-static tt_status reduce_expand(struct tt_call *call)
-{
-	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *flat = in, *part, *out;
-	const struct ttnn_value *barriers = tt_call_arg(call, "barrier_semaphores");
-	const struct ttnn_memory_config *memory;
-	struct ttnn_memory_config plain = {0};
-	struct request request = {.semaphores = tt_call_arg(call, "rs_global_semaphores"),
-				  .barrier = item(barriers, 0)};
-
-	TT_TRY(on_mesh(call, in));
-	if (tt_call_tensor(call, "buffer_tensor"))
-		return reduce_buffered(call, in);
-	memory = tt_memory_or_like(call, in);
-	request.dim =
-		cut_dim(&in->spec, tt_group_size(tt_tensor_device(in),
-						 tt_group_axis(tt_call_arg(call, "cluster_axis"))));
-	if (request.dim < 0 || in->spec.shape.rank < 2 || in->spec.layout != TTNN_TILE ||
-	    !tt_value_given(barriers) || !tt_value_given(request.semaphores))
-		return tt_call_give(call,
-				    TT_CALL(&out, call, "ttnn.all_reduce",
-					    {"input_tensor", ttnn_v_tensor(in)},
-					    {"cluster_axis", *tt_call_arg(call, "cluster_axis")},
-					    {"memory_config", ttnn_v_memory(memory)}),
-				    &out);
-	plain.buffer = in->spec.memory.buffer;
-	request.memory = memory;
-	if (in->spec.memory.layout != TTNN_INTERLEAVED) {
-		TT_TRY(TT_CALL(&flat, call, "ttnn.sharded_to_interleaved",
-			       {"input_tensor", ttnn_v_tensor(in)},
-			       {"memory_config", ttnn_v_memory(&plain)}));
-		tt_call_own(call, flat);
-		request.memory = &plain;
-	}
-	request.in = flat;
-	TT_TRY(scatter(&part, call, &request));
-	tt_call_own(call, part);
-	if (flat != in)
-		tt_call_drop(call, flat);
-	request.in = part;
-	request.semaphores = tt_call_arg(call, "ag_global_semaphores");
-	request.barrier = item(barriers, 1);
-	TT_TRY(gather(&out, call, &request, NULL));
-	tt_call_drop(call, part);
-	if (flat == in) {
-		tt_call_return(call, out);
-		return TTNN_OK;
-	}
-	tt_call_own(call, out);
-	TT_TRY(TT_CALL(&part, call, "ttnn.to_memory_config", {"tensor", ttnn_v_tensor(out)},
-		       {"memory_config", ttnn_v_memory(memory)}));
-	tt_call_return(call, part);
-	tt_call_overwrite(call, out);
-	return TTNN_OK;
+	TT_TRY(tt_async_on_mesh(call, request.in));
+	return tt_call_give(call, tt_async_scatter(&out, call, &request), &out);
 }
 
 /* What a caller may allocate once for reduce_scatter_minimal_async, where a ring has chunks. */
@@ -251,7 +159,7 @@ static tt_status buffers_expand(struct tt_call *call)
 	struct ttnn_value topology;
 	uint32_t dim;
 
-	TT_TRY(on_mesh(call, in));
+	TT_TRY(tt_async_on_mesh(call, in));
 	topology = tt_group_topology(tt_tensor_device(in), tt_call_arg(call, "topology"), axis);
 	TT_TRY(tt_normal_dim(&dim, tt_call_int(call, "dim", 0), in->spec.shape.rank));
 	TT_REQUIRE(
@@ -293,10 +201,6 @@ static tt_status buffers_expand(struct tt_call *call)
 			"persistent_output_tensor: Tensor? = None, num_links: int? = None, " PLACE_ARGS \
 				GATHER_MORE ", use_broadcast: bool = False"                             \
 	}
-#define REDUCE_MORE                                                                                \
-	", memory_config: MemoryConfig? = None, topology: Topology? = Linear, "                    \
-	"num_links: int? = None, subdevice_id: SubDeviceId? = None"
-
 #define ROW(name_, expand_, golden_, doc_)                                                         \
 	.name = "ttnn.experimental." name_, .doc = doc_, .expand = expand_, .golden = golden_,     \
 	.pcc = 0.999
@@ -317,17 +221,6 @@ static const struct tt_op ops[] = {
 		  ", intermediate_memory_config: MemoryConfig? = None, " LINKS_ARGS(
 			  " = Ring") ", " WORKER_ARGS
 				     ", compute_kernel_config: ComputeConfig? = None"}},
-	{ROW("all_reduce_async", reduce_expand, tt_golden_all_reduce,
-	     "Every device gets the sum of the tensors of all."),
-	 .sigs = {"input_tensor: Tensor, num_devices: int, barrier_semaphores: any, "
-		  "rs_global_semaphores: any, ag_global_semaphores: any, math_op: enum, *" REDUCE_MORE,
-		  "input_tensor: Tensor, cluster_axis: int? = None, mesh_device: Device? = None, "
-		  "barrier_semaphores: any = None, rs_global_semaphores: any = None, "
-		  "ag_global_semaphores: any = None, math_op: enum? = None, *" REDUCE_MORE,
-		  "input_tensor: Tensor, buffer_tensor: Tensor, cluster_axis: int, "
-		  "mesh_device: Device, multi_device_global_semaphore: any, *, "
-		  "dtype: DataType? = None" REDUCE_MORE ", use_noc1_only: bool = False, "
-		  "use_optimal_ccl_for_llama: bool = False, fp32_dest_acc: bool = False"}},
 	{ROW("reduce_scatter_minimal_async_create_intermediate_buffer", buffers_expand, NULL,
 	     "What reduce_scatter_minimal_async has on the way round a ring, to be given to it."),
 	 .sigs = {"input_tensor: Tensor, dim: int, *, topology: Topology = Ring, "

@@ -35,10 +35,37 @@ enum { TT_ASYNC_ATTRS(TT_ATTR_ID) TT_ASYNC_COUNT };
 /* Of parts; of sums, whose second output is the result; of sums through a buffer, the second input. */
 extern const struct tt_prog tt_prog_gather_async, tt_prog_scatter_async, tt_prog_reduce_async;
 
+/* What these programs are told besides the call's arguments. */
+struct tt_async_request {
+	struct tt_tensor *in;
+	int64_t dim;
+	const struct ttnn_memory_config *memory;
+	const struct ttnn_value *semaphores, *barrier;
+	bool reversed;
+};
+
+/* Fills their attributes. */
+tt_status tt_async_bind(struct ttnn_value *attrs, struct tt_call *call,
+			const struct tt_async_request *request);
+/* Gathers into a given tensor or a new one; scatters sums, and gives up what was on the way. */
+tt_status tt_async_gather(struct tt_tensor **out, struct tt_call *call,
+			  const struct tt_async_request *request, struct tt_tensor *given);
+tt_status tt_async_scatter(struct tt_tensor **out, struct tt_call *call,
+			   const struct tt_async_request *request);
+/* The tensor is on a mesh that has the axis. */
+tt_status tt_async_on_mesh(const struct tt_call *call, const struct tt_tensor *in);
+
 /* What a ring has on the way when sums are scattered: chunks of tiles for every member, and for one. */
 tt_status tt_ring_specs(struct ttnn_tensor_spec out[2], const struct tt_tensor *input, uint32_t dim,
 			uint32_t size, bool fp32);
 /* Whether it has these: not along batches. */
 bool tt_ring_has_chunks(bool ring, uint32_t dim, uint32_t rank);
+
+/* What scatters sums over chips as a line or a ring does: the buffers of its senders; the second output of a chip. */
+tt_status tt_scatter_memory(struct tt_plan *plan, const struct tt_launch *launch);
+tt_status tt_serve_scatter(struct tt_tensor *out, const struct tt_launch *launch, uint32_t chip,
+			   const struct tt_group *group);
+/* How sums of this tensor are computed: as the call says, or in float32; None: as usual. */
+struct ttnn_value tt_sum_compute(struct tt_call *call, const struct tt_tensor *in);
 
 #endif

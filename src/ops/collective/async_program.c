@@ -40,18 +40,6 @@ bool tt_group_is_ring(const struct tt_launch *launch)
 	return tt_launch_attr(launch, "topology")->integer == TT_TOPOLOGY_RING;
 }
 
-struct ttnn_value tt_group_topology(const struct tt_device *device, const struct ttnn_value *asked,
-				    int64_t axis)
-{
-	uint32_t chips = device->rows * device->cols;
-	bool line =
-		tt_group_size(device, axis) == chips && (device->rows == 1 || device->cols == 1);
-	bool ring = asked->kind == TTNN_VALUE_ENUM && asked->integer == TT_TOPOLOGY_RING && line &&
-		    chips > 2;
-
-	return tt_value_enum(&tt_enum_topology, ring ? TT_TOPOLOGY_RING : TT_TOPOLOGY_LINEAR);
-}
-
 /* ---- kernels --------------------------------------------------------------------------------------------- */
 
 /* One output of every chip, one chip after the other. */
@@ -100,8 +88,8 @@ static tt_status serve_gather(struct tt_tensor *out, const struct tt_launch *lau
 }
 TT_SERVE(gather, 0)
 
-static tt_status serve_scatter(struct tt_tensor *out, const struct tt_launch *launch, uint32_t chip,
-			       const struct tt_group *group)
+tt_status tt_serve_scatter(struct tt_tensor *out, const struct tt_launch *launch, uint32_t chip,
+			   const struct tt_group *group)
 {
 	struct tt_share part = tt_share_whole(launch, tt_attr_dim(launch, "dim"));
 
@@ -110,7 +98,10 @@ static tt_status serve_scatter(struct tt_tensor *out, const struct tt_launch *la
 	part.from = (int64_t)part.extent * group->own;
 	return tt_share_sum(out, launch, group, part);
 }
-TT_SERVE(scatter, 1)
+static tt_status scatter_kernel(struct tt_launch *launch)
+{
+	return tt_group_serve(launch, 1, tt_serve_scatter);
+}
 
 static tt_status serve_reduce(struct tt_tensor *out, const struct tt_launch *launch, uint32_t chip,
 			      const struct tt_group *group)
@@ -145,11 +136,11 @@ tt_status tt_sender_cores(const ttnn_core_set **out, const struct tt_launch *lau
 	uint32_t count = 2 * side + senders->more, links = tt_link_count(launch), used = 0;
 	struct ttnn_core_range *ranges;
 
-	TT_NEED(senders->workers && senders->workers <= ttnn_core_set_cores(launch->device->grid),
+	TT_NEED(senders->workers && senders->workers <= ttnn_core_set_cores(launch->grid),
 		"num_workers_per_link (%u) must be positive, and at most as many as there are cores",
 		senders->workers);
 	TT_REQUIRE(links > 0 &&
-			   (uint64_t)links * count <= ttnn_core_set_cores(launch->device->grid),
+			   (uint64_t)links * count <= ttnn_core_set_cores(launch->grid),
 		   "num_cores >= core_count",
 		   "Not enough cores available on the subdevice or device for the requested match "
 		   "the number of links %u",
@@ -163,7 +154,7 @@ tt_status tt_sender_cores(const ttnn_core_set **out, const struct tt_launch *lau
 		if (place < 2 * side && place % side < senders->mux)
 			continue;
 		ranges[used].start = ranges[used].end =
-			tt_core_set_at(launch->device->grid, i, TTNN_ORIENT_ROW_MAJOR);
+			tt_core_set_at(launch->grid, i, TTNN_ORIENT_ROW_MAJOR);
 		used++;
 	}
 	return ttnn_core_set_make(out, ranges, used);
@@ -219,11 +210,11 @@ static uint32_t scatter_workers(const struct tt_launch *launch)
 	return bytes < bound[0] ? 2 : bytes > bound[1] ? 8 : 4;
 }
 
-static tt_status scatter_memory(struct tt_plan *plan, const struct tt_launch *launch)
+tt_status tt_scatter_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	static const char *const names[] = {"input", "intermediate", "intermediate_2",
 					    "reader_output", "compute_output"};
-	bool fp32 = tt_compute_has(&launch->attrs[TT_ASYNC_COMPUTE], TT_COMPUTE_FP32);
+	bool fp32 = tt_compute_has(tt_launch_attr(launch, "compute_kernel_config"), TT_COMPUTE_FP32);
 	uint32_t tiles = 4 * tt_packet_pages(launch), most = fp32 ? 4 : 8;
 	struct tt_senders senders = {.workers = workers_of(launch, scatter_workers(launch)),
 				     .mux = 1};
@@ -250,14 +241,14 @@ static tt_status reduce_memory(struct tt_plan *plan, const struct tt_launch *lau
 	uint32_t links = tt_link_count(launch);
 
 	TT_TRY(tt_core_set_merge(&all, cores, in->memory.shard.grid));
-	TT_TRY(tt_core_set_subtract(&free, launch->device->grid, all));
+	TT_TRY(tt_core_set_subtract(&free, launch->grid, all));
 	TT_TRY(tt_core_set_merge(&free, free, NULL));
 	TT_REQUIRE(links <= TT_GROUP_MAX && links <= ttnn_core_set_cores(free),
 		   "num_cores >= num_links", "Not enough cores available for %u links", links);
 	/* Rows come first, whatever the cut. */
 	for (uint32_t i = 0, used = 0; used < links; i++) {
 		struct ttnn_core core =
-			tt_core_set_at(launch->device->grid, i, TTNN_ORIENT_ROW_MAJOR);
+			tt_core_set_at(launch->grid, i, TTNN_ORIENT_ROW_MAJOR);
 
 		if (tt_core_set_contains(free, core))
 			ranges[used].start = ranges[used].end = core, used++;
@@ -456,8 +447,8 @@ static tt_status reduce_validate(struct tt_launch *launch)
 /* ---- programs --------------------------------------------------------------------------------------------------- */
 
 static const struct tt_factory scatter_factories[] = {
-	{"ttnn::experimental::prim::RingReduceScatterMeshWorkloadFactory", scatter_memory},
-	{"ttnn::experimental::prim::LineReduceScatterMeshWorkloadFactory", scatter_memory},
+	{"ttnn::experimental::prim::RingReduceScatterMeshWorkloadFactory", tt_scatter_memory},
+	{"ttnn::experimental::prim::LineReduceScatterMeshWorkloadFactory", tt_scatter_memory},
 };
 
 #define PROGRAM(name, device_, prim_)                                                              \

@@ -67,7 +67,20 @@ tt_status tt_share_receive(struct tt_tensor *out, const struct tt_launch *launch
 tt_status tt_share_sum(struct tt_tensor *out, const struct tt_launch *launch,
 		       const struct tt_group *group, struct tt_share part);
 
-enum { TT_TOPOLOGY_LINEAR = 1, TT_TOPOLOGY_RING = 2 }; /* of tt_enum_topology */
+/* Members of tt_enum_topology. */
+enum { TT_TOPOLOGY_LINEAR = 1, TT_TOPOLOGY_RING = 2, TT_TOPOLOGY_MESH = 3, TT_TOPOLOGY_TORUS = 4 };
+
+/* ---- what is made of others (composite.c) ------------------------------------------------------------------ */
+
+/* All parts on all chips, one tensor each, concatenated there: for pages that have to be put together anew. */
+struct tt_gather_args {
+	struct tt_tensor *in;
+	int64_t dim;
+	const struct ttnn_memory_config *memory; /* (optional) where shards are made; else results stay where parts are */
+	struct ttnn_value axis, sub_device, links, topology;
+};
+tt_status tt_gather_by_concat(struct tt_tensor **out, struct tt_call *call,
+			      const struct tt_gather_args *args);
 
 /* ---- what programs with semaphores share ------------------------------------------------------------------ */
 
@@ -75,9 +88,35 @@ enum { TT_TOPOLOGY_LINEAR = 1, TT_TOPOLOGY_RING = 2 }; /* of tt_enum_topology */
 uint32_t tt_group_members(const struct tt_launch *launch);
 bool tt_group_is_ring(const struct tt_launch *launch);
 
-/* The topology that chips really have: a ring only where one line is the whole mesh. NULL: none was asked for. */
+/* The topology that chips really have: a ring only where one line is the whole machine. Absent: that of the fabric. */
 struct ttnn_value tt_group_topology(const struct tt_device *device, const struct ttnn_value *asked,
 				    int64_t axis);
+
+/* The call's argument num_links, or how many links there are along its cluster_axis. */
+tt_status tt_group_links(struct ttnn_value *out, const struct tt_call *call,
+			 const struct tt_device *device);
+
+/*
+ * What there is of the fabric along each axis of the mesh, as lists of two; one that no chip sends along has one chip and
+ * no links. The size is that of the group.
+ */
+struct tt_group_axes {
+	struct ttnn_value fabric, topologies, straight, devices, links;
+	uint32_t size;
+};
+tt_status tt_group_axes(struct tt_group_axes *out, struct tt_call *call,
+			const struct tt_device *device, int64_t axis);
+
+/* The cores that the call's subdevice_id and sub_core_grids (or sub_core_grid) leave. */
+tt_status tt_group_cores(const ttnn_core_set **out, const struct tt_call *call,
+			 struct tt_device *device);
+
+/* For tt_prog.choose: so many semaphores of the program's own on all cores that it may use. */
+tt_status tt_keep_semaphores(struct tt_launch *launch, uint32_t count, bool small);
+bool tt_has_l1_small(const struct tt_device *device);
+
+/* Makes an output that was given, and gives it up again, as some of upstream's do. */
+tt_status tt_create_for_nothing(struct tt_launch *launch, size_t which);
 
 /* What one chip gets. */
 typedef tt_status tt_serve_fn(struct tt_tensor *out, const struct tt_launch *launch, uint32_t chip,

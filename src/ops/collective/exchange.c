@@ -1,144 +1,66 @@
 /*
- * exchange.c: what chips of a mesh give each other besides whole tensors: every one's tensor to every other one, tokens to the chips of
- * their experts and back, and the states of an attention to one chip.
+ * exchange.c: tokens to the chips of their experts, and what experts made of them back.
  *
- * Models results and refusals of all_broadcast, all_to_all_dispatch, all_to_all_combine and reduce_to_root of ttnn 0.81. Not modelled:
- * program memory (as in collective.c), tensors on the way, and what upstream leaves undefined, which are zeros here.
+ * Models AllToAllDispatchDeviceOperation and AllToAllCombineDeviceOperation of ttnn 0.81: refusals, output specs, one program for
+ * each chip with its buffers, and two semaphores. Not modelled: routes; what upstream leaves undefined is zeros here.
  */
 #include <inttypes.h>
-#include <math.h>
 
-#include "backend/backend.h"
+#include "device/fabric.h"
 #include "golden/golden_collective.h"
-#include "ops/collective/collective.h"
-#include "ops/usual.h"
+#include "ops/collective/exchange.h"
+#include "ops/movement/movement.h"
+#include "ops/op_enums.h"
 
-#define ATTRS(X)                                                                                   \
-	X(AXIS, "cluster_axis")                                                                    \
+/* Both have the same attributes, of which each prints some. */
+#define ATTRS(X, DISPATCH, COMBINE)                                                                \
+	X(CORES, "worker_core_range_set", .text = TT_TEXT_ALWAYS, .fixed = "<CoreRangeSet>",       \
+	  .unprinted = COMBINE)                                                                    \
 	X(MEMORY, "output_mem_config")                                                             \
-	X(ALONG, "dim")                                                                            \
-	X(REDUCED, "local_reduce")                                                                 \
-	X(ROOT, "root_coord")                                                                      \
-	X(SCALE, "scale_fp32")
-TT_ATTRS(schema, "ExchangeParams", ATTRS);
+	X(AXIS, "cluster_axis")                                                                    \
+	X(LINKS, "num_links")                                                                      \
+	X(TOPOLOGY, "topology")                                                                    \
+	X(IMPL, "impl", .unprinted = COMBINE)                                                      \
+	X(REDUCED, "locally_reduced", .unprinted = DISPATCH)                                       \
+	X(CORES_TOO, "worker_core_range_set", .text = TT_TEXT_ALWAYS, .fixed = "<CoreRangeSet>",   \
+	  .unprinted = DISPATCH)                                                                   \
+	X(ALONG, "output_dim")                                                                     \
+	X(GIVEN, "optional_output_tensors", .unprinted = true)
+#define DISPATCH_ATTRS(X) ATTRS(X, true, false)
+#define COMBINE_ATTRS(X) ATTRS(X, false, true)
+enum { DISPATCH_ATTRS(TT_ATTR_ID) ATTR_COUNT };
+static const struct tt_field dispatch_fields[ATTR_COUNT] = {DISPATCH_ATTRS(TT_ATTR_FIELD)};
+static const struct tt_field combine_fields[ATTR_COUNT] = {COMBINE_ATTRS(TT_ATTR_FIELD)};
+static const struct tt_schema dispatch_schema = {"operation_attributes_t", dispatch_fields,
+						 ATTR_COUNT, false};
+static const struct tt_schema combine_schema = {"operation_attributes_t", combine_fields,
+						ATTR_COUNT, false};
 
-static uint32_t chip_count(const struct tt_launch *launch)
-{
-	return launch->device->rows * launch->device->cols;
-}
-
-/* ---- all_broadcast ------------------------------------------------------------------------------------- */
-
-/* As many outputs as chips in the group. */
-static tt_status broadcast_infer(struct tt_launch *launch)
-{
-	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
-	uint32_t size = tt_group_size(launch->device, tt_group_axis(&launch->attrs[AXIS]));
-
-	TT_REQUIRE(size <= TT_OUTPUTS_MAX, "num_devices <= 64",
-		   "all_broadcast takes at most %d devices", TT_OUTPUTS_MAX);
-	launch->output_count = size;
-	for (uint32_t i = 0; i < size; i++)
-		TT_TRY(tt_spec_simple(&launch->specs[i], &in->shape, in->dtype, in->layout,
-				      launch->attrs[MEMORY].memory));
-	return TTNN_OK;
-}
-
-/* Output i of every chip is the input of chip i of its group. */
-static tt_status broadcast_kernel(struct tt_launch *launch)
-{
-	int64_t axis = tt_group_axis(&launch->attrs[AXIS]);
-
-	for (uint32_t chip = 0; chip < chip_count(launch); chip++) {
-		struct tt_group group;
-
-		tt_group_find(&group, launch->device, axis, chip);
-		for (uint32_t i = 0; i < group.count; i++) {
-			struct tt_tensor *in, *out;
-			tt_status status;
-
-			TT_TRY(tt_tensor_resident(&in, launch->inputs[0], group.chips[i],
-						  TT_BUFFER_READ));
-			status = tt_tensor_resident(&out, launch->outputs[i], chip,
-						    TT_BUFFER_OVERWRITE);
-			if (status == TTNN_OK) {
-				status = tt_backend_get()->reshape(out, in);
-				ttnn_tensor_unref(out);
-			}
-			ttnn_tensor_unref(in);
-			TT_TRY(status);
-		}
-	}
-	return TTNN_OK;
-}
-
-/* ---- numbers of a chip ------------------------------------------------------------------------------------ */
-
-/* The numbers of one chip's part of an input. */
-static tt_status read_chip(double **out, const struct tt_launch *launch, size_t input,
-			   uint32_t chip)
-{
-	uint64_t count = tt_shape_count(&launch->inputs[input]->spec.shape);
-	struct tt_tensor *in;
-	tt_status status;
-
-	*out = tt_arena_alloc(launch->arena, (count + 1) * sizeof(**out));
-	TT_NEED_MEMORY(*out);
-	TT_TRY(tt_tensor_resident(&in, launch->inputs[input], chip, TT_BUFFER_READ));
-	status = tt_tensor_numbers(*out, count, in);
-	ttnn_tensor_unref(in);
-	return status;
-}
-
-/* The same for an output, through a tensor on the host. */
-static tt_status write_chip(const struct tt_launch *launch, size_t output, uint32_t chip,
-			    const float *values)
-{
-	const struct ttnn_tensor_spec *own = &launch->outputs[output]->spec;
-	struct ttnn_spec_args args = {
-		.shape = own->shape, .dtype = own->dtype, .layout = own->layout, .tile = own->tile};
-	struct ttnn_tensor_spec spec;
-	struct tt_tensor *host, *out;
-	tt_status status;
-
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_from_data(&host, values, TTNN_FLOAT32, &spec, 0));
-	status = tt_tensor_resident(&out, launch->outputs[output], chip, TT_BUFFER_OVERWRITE);
-	if (status == TTNN_OK) {
-		status = tt_backend_get()->reshape(out, host);
-		ttnn_tensor_unref(out);
-	}
-	ttnn_tensor_unref(host);
-	return status;
-}
-
-static float *new_values(const struct tt_launch *launch, size_t output)
-{
-	uint64_t count = tt_shape_count(&launch->outputs[output]->spec.shape);
-
-	return tt_arena_calloc(launch->arena, count + 1, sizeof(float));
-}
-
-/* ---- tokens to their experts and back ------------------------------------------------------------------------ */
+/* What a chip tells its fabric for each header, as combine has it. */
+#define CLIENT_BYTES 3280
 
 enum { TOKENS, CHOICES, MAPPING };
 
-/* Whether an expert is on a chip. */
-static bool lives(const struct tt_launch *launch, const double *mapping, double expert,
-		  uint32_t chip)
+/* Combining is given the mapping before the choices. */
+static size_t place_of(const struct tt_launch *launch, size_t which)
 {
-	const struct ttnn_shape *shape = &launch->inputs[MAPPING]->spec.shape;
-	uint32_t experts = tt_shape_last(shape, 2), chips = tt_shape_last(shape, 1);
+	bool combine = launch->prog->attrs == &combine_schema;
 
-	return expert < experts && chip < chips && mapping[(uint64_t)expert * chips + chip] != 0;
+	return combine && which != TOKENS ? CHOICES + MAPPING - which : which;
 }
 
-/* Tokens and choices are rows of bfloat16 and uint16; the mapping has a column a device. */
+static const struct tt_tensor *input_of(const struct tt_launch *launch, size_t which)
+{
+	return launch->inputs[place_of(launch, which)];
+}
+
+/* ---- tokens to their experts ------------------------------------------------------------------------------- */
+
+/* What both refuse; `choices` is what upstream calls them. */
 static tt_status check_experts(const struct tt_launch *launch, const char *choices)
 {
-	const struct ttnn_tensor_spec *in = &launch->inputs[TOKENS]->spec;
-	const struct ttnn_tensor_spec *ids = &launch->inputs[CHOICES]->spec;
-	const struct ttnn_tensor_spec *mapping = &launch->inputs[MAPPING]->spec;
+	const struct ttnn_tensor_spec *in = &input_of(launch, TOKENS)->spec;
+	const struct ttnn_tensor_spec *ids = &input_of(launch, CHOICES)->spec;
 
 	TT_REQUIRE(in->layout == TTNN_ROW_MAJOR,
 		   "input_tensor.layout() == tt::tt_metal::Layout::ROW_MAJOR",
@@ -150,16 +72,17 @@ static tt_status check_experts(const struct tt_launch *launch, const char *choic
 		   "Input tensor must be bfloat16");
 	TT_REQUIRE(ids->dtype == TTNN_UINT16, "dtype() == tt::tt_metal::DataType::UINT16",
 		   "%s tensor must be uint16", choices);
-	TT_REQUIRE(!tt_memory_config_is_sharded(launch->attrs[MEMORY].memory),
-		   "!operation_attributes.output_mem_config.is_sharded()",
-		   "Output memory config must not be sharded");
-	TT_REQUIRE(in->shape.rank == 4 && ids->shape.rank == 4 && mapping->shape.rank == 4,
-		   "input_shape.rank() == 4",
-		   "Input, metadata, and mapping tensors must all be rank 4");
-	TT_REQUIRE(tt_shape_last(&mapping->shape, 1) >= chip_count(launch),
-		   "mapping_shape[-1] == num_devices",
-		   "The mapping has %u devices, the mesh has %u", tt_shape_last(&mapping->shape, 1),
-		   chip_count(launch));
+	return TTNN_OK;
+}
+
+/* Four dimensions of everything, and a column of the mapping for every chip. */
+static tt_status check_ranks(const struct tt_launch *launch, const char *text)
+{
+	const struct ttnn_shape *mapping = &input_of(launch, MAPPING)->spec.shape;
+
+	TT_REQUIRE(input_of(launch, TOKENS)->spec.shape.rank == 4 &&
+			   input_of(launch, CHOICES)->spec.shape.rank == 4 && mapping->rank == 4,
+		   "input_shape.rank() == 4", "%s", text);
 	return TTNN_OK;
 }
 
@@ -168,12 +91,54 @@ static tt_status dispatch_infer(struct tt_launch *launch)
 {
 	const struct ttnn_shape *in = &launch->inputs[TOKENS]->spec.shape;
 	const struct ttnn_shape *ids = &launch->inputs[CHOICES]->spec.shape;
-	uint32_t size = tt_group_size(launch->device, tt_group_axis(&launch->attrs[AXIS]));
+	uint32_t size = tt_group_members(launch);
 	int64_t along = launch->attrs[ALONG].integer;
-	struct ttnn_shape shape = {
-		4, {1, tt_shape_last(in, 4), tt_shape_last(ids, 2), tt_shape_last(in, 1)}};
+	struct ttnn_shape shape = {4,
+				   {1, in->rank ? in->dim[0] : 1, tt_shape_last(ids, 2),
+				    tt_shape_last(in, 1)}};
+
+	TT_TRY(check_ranks(launch, "Input and indices tensor must have the same number of "
+				   "dimensions"));
+	if (along == 1 || along == 2)
+		shape.dim[along] *= size;
+	launch->output_count = 2;
+	for (uint32_t i = 0; i < 2; i++) {
+		if (i)
+			shape.dim[3] = tt_shape_last(ids, 1);
+		TT_TRY(tt_spec_simple(&launch->specs[i], &shape, launch->inputs[i]->spec.dtype,
+				      launch->inputs[i]->spec.layout,
+				      launch->attrs[MEMORY].memory));
+	}
+	return TTNN_OK;
+}
+
+static tt_status check_given(const struct tt_launch *launch, size_t which, const char *condition,
+			     const char *format)
+{
+	if (ttnn_tensor_spec_equal(&launch->outputs[which]->spec, &launch->specs[which]))
+		return TTNN_OK;
+	return tt_fail_specs(condition, format, &launch->outputs[which]->spec,
+			     &launch->specs[which]);
+}
+
+static tt_status dispatch_validate(struct tt_launch *launch)
+{
+	const struct ttnn_shape *in = &launch->inputs[TOKENS]->spec.shape;
+	const struct ttnn_shape *ids = &launch->inputs[CHOICES]->spec.shape;
+	int64_t along = launch->attrs[ALONG].integer;
 
 	TT_TRY(check_experts(launch, "Indices"));
+	TT_REQUIRE(!tt_memory_config_is_sharded(launch->attrs[MEMORY].memory),
+		   "!operation_attributes.output_mem_config.is_sharded()",
+		   "Output memory config must not be sharded");
+	TT_TRY(check_given(launch, 0, "output_specs[0] == sparse_token_tensor.tensor_spec()",
+			   "Optional sparse output token tensor spec %s does not match computed "
+			   "output spec %s"));
+	TT_TRY(check_given(launch, 1, "output_specs[1] == metadata_tensor.tensor_spec()",
+			   "Optional metadata tensor spec %s does not match computed output spec "
+			   "%s"));
+	TT_REQUIRE(launch->attrs[LINKS].integer > 0, "operation_attributes.num_links > 0",
+		   "Number of links must be greater than 0");
 	for (uint32_t i = 0; i < 3; i++)
 		TT_REQUIRE(in->dim[i] == ids->dim[i], "input_shape[i] == indices_shape[i]",
 			   "Input and indices tensor must have the same shape for all dimensions "
@@ -188,18 +153,71 @@ static tt_status dispatch_infer(struct tt_launch *launch)
 		   along);
 	TT_REQUIRE(in->dim[1] == 1, "input_shape[1] == 1",
 		   "Input tensor must have one row of batches, got %u", in->dim[1]);
-	shape.dim[along] *= size;
-	launch->output_count = 2;
-	for (uint32_t i = 0; i < 2; i++) {
-		if (i)
-			shape.dim[3] = tt_shape_last(ids, 1);
-		TT_TRY(tt_check_given(launch, i, &shape));
-		if (tt_infer_given(launch, i))
-			continue;
-		TT_TRY(tt_spec_simple(&launch->specs[i], &shape, launch->inputs[i]->spec.dtype,
-				      TTNN_ROW_MAJOR, launch->attrs[MEMORY].memory));
-	}
 	return TTNN_OK;
+}
+
+/* Pages and their sizes in the order in which upstream lists them. */
+struct dispatch_buffers {
+	uint64_t pages[6], page[6], cores;
+};
+
+static void find_buffers(struct dispatch_buffers *out, struct tt_tensor *const in[3],
+			 uint64_t links, int64_t axis)
+{
+	const struct tt_device *device = tt_tensor_device(in[TOKENS]);
+	uint64_t width = tt_shape_last(&in[TOKENS]->spec.shape, 1);
+	uint64_t tokens = width ? tt_shape_count(&in[TOKENS]->spec.shape) / width : 0;
+	uint64_t each = links ? tt_div_up(tokens, links) : tokens;
+	uint64_t ids = tt_aligned_page(in[CHOICES]);
+
+	*out = (struct dispatch_buffers){
+		.pages = {2, each, in[MAPPING]->spec.pages, 2, device->rows * device->cols,
+			  tokens * tt_group_size(device, axis)},
+		.page = {tt_aligned_page(in[TOKENS]), ids, tt_aligned_page(in[MAPPING]),
+			 tt_fabric_header(tt_fabric_of(false)), each, ids},
+		.cores = each ? tt_div_up(tokens, each) : 1};
+	out->cores = out->cores < links ? out->cores : links;
+}
+
+static tt_status dispatch_memory(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	static const char *const names[] = {"input", "indices", "mapping", "packet_header",
+					    "send_preparation", "metadata"};
+	bool full = strstr(launch->attrs[IMPL].text, "Full") != NULL;
+	struct dispatch_buffers buffers;
+	const ttnn_core_set *cores;
+
+	find_buffers(&buffers, launch->inputs, tt_attr_u32(launch, LINKS),
+		     tt_group_axis(&launch->attrs[AXIS]));
+	TT_REQUIRE(tt_attr_u32(launch, LINKS) <= ttnn_core_set_cores(launch->grid),
+		   "subdevice_cores.size() >= num_links",
+		   "Not enough cores %zu to send all links %u", ttnn_core_set_cores(launch->grid),
+		   tt_attr_u32(launch, LINKS));
+	TT_TRY(tt_cores_first(&cores, launch->grid, buffers.cores, TTNN_ORIENT_ROW_MAJOR));
+	for (uint32_t i = 0; i < TT_COUNT(names) - !full; i++)
+		TT_TRY(TT_PLAN(plan, cores,
+			       TT_CB_ROW(i, names[i], .pages = buffers.pages[i],
+					 .page = buffers.page[i])));
+	return TTNN_OK;
+}
+
+static tt_status exchange_choose(uint32_t *out, struct tt_launch *launch)
+{
+	*out = 0;
+	TT_TRY(tt_keep_semaphores(launch, 2, false));
+	TT_REQUIRE(tt_group_members(launch) > 1 || ttnn_fabric_get() == TTNN_FABRIC_NONE,
+		   "!neighbors.empty()", "No neighbors found");
+	return TTNN_OK;
+}
+
+/* Whether an expert is on a chip. */
+static bool lives(const struct tt_launch *launch, const double *mapping, double expert,
+		  uint32_t chip)
+{
+	const struct ttnn_shape *shape = &input_of(launch, MAPPING)->spec.shape;
+	uint32_t experts = tt_shape_last(shape, 2), chips = tt_shape_last(shape, 1);
+
+	return expert < experts && chip < chips && mapping[(uint64_t)expert * chips + chip] != 0;
 }
 
 /* Where the tokens of a member begin, and how far apart its batches are. */
@@ -222,8 +240,8 @@ static void take_tokens(const struct tt_launch *launch, float *const *out, doubl
 			uint32_t chip, const struct span *span)
 {
 	uint64_t width = tt_shape_last(&launch->inputs[TOKENS]->spec.shape, 1);
-	uint64_t k = tt_shape_last(&launch->inputs[CHOICES]->spec.shape, 1);
-	uint64_t tokens = tt_shape_count(&launch->inputs[CHOICES]->spec.shape) / (k ? k : 1);
+	uint64_t k = tt_shape_last(&input_of(launch, CHOICES)->spec.shape, 1);
+	uint64_t tokens = tt_shape_count(&input_of(launch, CHOICES)->spec.shape) / (k ? k : 1);
 
 	for (uint64_t token = 0; token < tokens; token++) {
 		uint64_t to = span->first + token / span->rows * span->stride + token % span->rows;
@@ -244,8 +262,8 @@ static tt_status dispatch_kernel(struct tt_launch *launch)
 {
 	int64_t axis = tt_group_axis(&launch->attrs[AXIS]);
 
-	for (uint32_t chip = 0; chip < chip_count(launch); chip++) {
-		float *out[2] = {new_values(launch, 0), new_values(launch, 1)};
+	for (uint32_t chip = 0; chip < tt_chip_count(launch); chip++) {
+		float *out[2] = {tt_chip_zeros(launch, 0), tt_chip_zeros(launch, 1)};
 		struct tt_group group;
 
 		if (!out[0] || !out[1])
@@ -257,25 +275,43 @@ static tt_status dispatch_kernel(struct tt_launch *launch)
 			double *in[3];
 
 			for (size_t k = TOKENS; k <= MAPPING; k++)
-				TT_TRY(read_chip(&in[k], launch, k, group.chips[i]));
+				TT_TRY(tt_chip_read(&in[k], launch, place_of(launch, k), group.chips[i]));
 			take_tokens(launch, out, in, chip, &span);
 		}
-		TT_TRY(write_chip(launch, 0, chip, out[0]));
-		TT_TRY(write_chip(launch, 1, chip, out[1]));
+		TT_TRY(tt_chip_write(launch, 0, chip, out[0]));
+		TT_TRY(tt_chip_write(launch, 1, chip, out[1]));
 	}
 	return TTNN_OK;
 }
 
+/* ---- and back ------------------------------------------------------------------------------------------------ */
+
+/* [choices, batch, sequence, width], of which one dimension is shared by the group. */
+static tt_status combine_infer(struct tt_launch *launch)
+{
+	const struct ttnn_shape *ids = &input_of(launch, CHOICES)->spec.shape;
+	const struct ttnn_tensor_spec *in = &launch->inputs[TOKENS]->spec;
+	int64_t along = launch->attrs[ALONG].integer;
+	struct ttnn_shape shape;
+
+	TT_TRY(check_ranks(launch,
+			   "Input, metadata, and mapping tensors must all be rank 4"));
+	shape = (struct ttnn_shape){
+		4, {ids->dim[3], ids->dim[1], ids->dim[2], tt_shape_last(&in->shape, 1)}};
+	if (along == 1 || along == 2)
+		shape.dim[along] /= tt_group_members(launch);
+	TT_TRY(tt_spec_simple(&launch->specs[0], &shape, in->dtype, in->layout,
+			      launch->attrs[MEMORY].memory));
+	return launch->outputs[0] ? tt_create_for_nothing(launch, 0) : TTNN_OK;
+}
+
 /* Contributions of each local expert, or of all of them together. */
-static tt_status check_combine(const struct tt_launch *launch)
+static tt_status check_contributions(const struct tt_launch *launch)
 {
 	const struct ttnn_shape *in = &launch->inputs[TOKENS]->spec.shape;
-	const struct ttnn_shape *ids = &launch->inputs[CHOICES]->spec.shape;
-	uint32_t experts = tt_shape_last(&launch->inputs[MAPPING]->spec.shape, 2);
-	uint32_t chips = chip_count(launch), extent;
-	int64_t axis = tt_group_axis(&launch->attrs[AXIS]), along = launch->attrs[ALONG].integer;
+	uint32_t experts = input_of(launch, MAPPING)->spec.shape.dim[2];
+	uint32_t chips = tt_chip_count(launch);
 
-	TT_TRY(check_experts(launch, "Metadata"));
 	TT_REQUIRE(experts % chips == 0, "experts % num_devices == 0",
 		   "Number of experts %u should be evenly divisible by devices: %u", experts,
 		   chips);
@@ -287,7 +323,32 @@ static tt_status check_combine(const struct tt_launch *launch)
 		TT_REQUIRE(in->dim[0] == experts / chips, "input_shape[0] == experts / num_devices",
 			   "Expected input shape dim 0: %u to be equal to expert mapping dim 2: %u",
 			   in->dim[0], experts);
-	TT_REQUIRE(axis >= 0, "operation_attributes.axis.has_value()",
+	return TTNN_OK;
+}
+
+static tt_status combine_validate(struct tt_launch *launch)
+{
+	const struct ttnn_shape *in = &launch->inputs[TOKENS]->spec.shape;
+	const struct ttnn_tensor_spec *mapping = &input_of(launch, MAPPING)->spec;
+	const struct ttnn_shape *ids = &input_of(launch, CHOICES)->spec.shape;
+	int64_t along = launch->attrs[ALONG].integer;
+
+	TT_TRY(check_experts(launch, "Metadata"));
+	TT_REQUIRE(mapping->dtype == TTNN_UINT16,
+		   "mapping_tensor.dtype() == tt::tt_metal::DataType::UINT16",
+		   "Indices tensor must be uint32");
+	TT_REQUIRE(mapping->layout == TTNN_ROW_MAJOR,
+		   "mapping_tensor.layout() == tt::tt_metal::Layout::ROW_MAJOR",
+		   "Metadata tensor must be in row major layout");
+	TT_REQUIRE(!tt_memory_config_is_sharded(launch->attrs[MEMORY].memory),
+		   "!operation_attributes.output_mem_config.is_sharded()",
+		   "Output memory config must not be sharded");
+	TT_TRY(check_given(launch, 0, "output_spec == output_tensor.tensor_spec()",
+			   "Optional sparse output token tensor spec %s does not match computed "
+			   "output spec %s"));
+	TT_TRY(check_contributions(launch));
+	TT_REQUIRE(tt_group_axis(&launch->attrs[AXIS]) >= 0,
+		   "operation_attributes.axis.has_value()",
 		   "Axis must be specified at the moment");
 	TT_REQUIRE(along == 1 || along == 2,
 		   "operation_attributes.output_shard_dim == 1 || "
@@ -296,11 +357,13 @@ static tt_status check_combine(const struct tt_launch *launch)
 		   ". Output shard dimension is used to determine the dimension to shard the "
 		   "output tokens along.",
 		   along);
-	extent = ids->dim[along];
-	TT_REQUIRE(extent % tt_group_size(launch->device, axis) == 0, "batch % axis_group == 0",
+	TT_REQUIRE(ids->dim[along] % tt_group_members(launch) == 0, "batch % axis_group == 0",
 		   along == 1 ? "Batch %u must be divisible by axis group"
 			      : "Sequence length %u must be divisible by axis group",
-		   extent);
+		   ids->dim[along]);
+	TT_REQUIRE(launch->attrs[LINKS].integer > 0, "operation_attributes.num_links > 0",
+		   "Number of links must be greater than 0, got %" PRId64,
+		   launch->attrs[LINKS].integer);
 	TT_REQUIRE(in->dim[1] == ids->dim[1] && in->dim[2] == ids->dim[2],
 		   "input_shape[1] == metadata_shape[1]",
 		   "Contributions have %u batches of %u tokens, the metadata %u of %u", in->dim[1],
@@ -308,20 +371,31 @@ static tt_status check_combine(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-/* [choices, batch, sequence, width], of which one dimension is shared by the group. */
-static tt_status combine_infer(struct tt_launch *launch)
+/* A token's contributions, a row of the mapping, the local experts, a token's choices, and what the fabric is told. */
+static tt_status combine_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
-	const struct ttnn_shape *ids = &launch->inputs[CHOICES]->spec.shape;
-	struct ttnn_shape shape = {4,
-				   {tt_shape_last(ids, 1), tt_shape_last(ids, 3),
-				    tt_shape_last(ids, 2),
-				    tt_shape_last(&launch->inputs[TOKENS]->spec.shape, 1)}};
+	const struct ttnn_tensor_spec *ids = &input_of(launch, CHOICES)->spec;
+	const struct ttnn_tensor_spec *mapping = &input_of(launch, MAPPING)->spec;
+	uint64_t links = tt_attr_u32(launch, LINKS), local, each, used;
+	uint64_t tokens = (uint64_t)ids->shape.dim[1] * ids->shape.dim[2];
+	const ttnn_core_set *cores;
 
-	TT_TRY(check_combine(launch));
-	shape.dim[launch->attrs[ALONG].integer] /=
-		tt_group_size(launch->device, tt_group_axis(&launch->attrs[AXIS]));
-	TT_TRY(tt_check_given(launch, 0, &shape));
-	return tt_infer_one(launch, &shape, TTNN_BFLOAT16, TTNN_ROW_MAJOR);
+	TT_REQUIRE(links <= ttnn_core_set_cores(launch->grid),
+		   "subdevice_cores.size() >= num_links",
+		   "Not enough cores %zu to send all links %u", ttnn_core_set_cores(launch->grid),
+		   (uint32_t)links);
+	local = mapping->shape.dim[2] / tt_chip_count(launch);
+	each = tt_div_up(tokens, links);
+	used = each ? tt_div_up(tokens, each) : 1;
+	TT_TRY(tt_cores_first(&cores, launch->grid, used < links ? used : links,
+			      TTNN_ORIENT_ROW_MAJOR));
+	return TT_PLAN(
+		plan, cores,
+		TT_CB_ROW(0, "data", .pages = local, .page = tt_aligned_page(launch->inputs[0])),
+		TT_CB_ROW(1, "mapping", .pages = 1, .page = tt_align_to(mapping->page_bytes, 16)),
+		TT_CB_ROW(2, "local_experts", .pages = 1, .page = tt_align_to(2 * local, 16)),
+		TT_CB_ROW(3, "metadata", .pages = 1, .page = tt_align_to(ids->page_bytes, 16)),
+		TT_CB_ROW(4, "client_interface", .pages = 3, .page = CLIENT_BYTES));
 }
 
 /* Which of a chip's experts this one is: they are in order. */
@@ -339,7 +413,7 @@ static uint64_t local_expert(const struct tt_launch *launch, const double *mappi
 static void give_rows(const struct tt_launch *launch, float *out, double *const *in, uint32_t from,
 		      uint32_t own)
 {
-	const struct ttnn_shape *ids = &launch->inputs[CHOICES]->spec.shape;
+	const struct ttnn_shape *ids = &input_of(launch, CHOICES)->spec.shape;
 	const struct ttnn_shape *part = &launch->outputs[0]->spec.shape;
 	uint64_t k = part->dim[0], rows = part->dim[2], width = part->dim[3];
 	uint64_t all = (uint64_t)ids->dim[1] * ids->dim[2];
@@ -374,8 +448,8 @@ static tt_status combine_kernel(struct tt_launch *launch)
 {
 	int64_t axis = tt_group_axis(&launch->attrs[AXIS]);
 
-	for (uint32_t chip = 0; chip < chip_count(launch); chip++) {
-		float *out = new_values(launch, 0);
+	for (uint32_t chip = 0; chip < tt_chip_count(launch); chip++) {
+		float *out = tt_chip_zeros(launch, 0);
 		struct tt_group group;
 
 		TT_NEED_MEMORY(out);
@@ -384,236 +458,181 @@ static tt_status combine_kernel(struct tt_launch *launch)
 			double *in[3];
 
 			for (size_t k = TOKENS; k <= MAPPING; k++)
-				TT_TRY(read_chip(&in[k], launch, k, group.chips[i]));
+				TT_TRY(tt_chip_read(&in[k], launch, place_of(launch, k), group.chips[i]));
 			give_rows(launch, out, in, group.chips[i], group.own);
 		}
-		TT_TRY(write_chip(launch, 0, chip, out));
+		TT_TRY(tt_chip_write(launch, 0, chip, out));
 	}
 	return TTNN_OK;
 }
 
-/* ---- states of an attention --------------------------------------------------------------------------------- */
+/* ---- calls --------------------------------------------------------------------------------------------------- */
 
-enum { VALUES, SUMS, MAXIMA };
+#define PROGRAM(name, device_, prim_, factory_)                                                    \
+	.device_op = device_, .prim = "ttnn::prim::" prim_, .attrs = &name##_schema,               \
+	.infer = name##_infer, .validate = name##_validate,                                        \
+	TT_FACTORY("ttnn::operations::ccl::" device_ "::" factory_, name##_memory),                \
+	.choose = exchange_choose, TT_KERNEL(name##_kernel), .cost = tt_cost_unmodelled_move,      \
+	.per_chip = true, .together = true, .kept_order = TT_KEPT_FORWARD
+static const struct tt_prog dispatch_program = {PROGRAM(dispatch, "AllToAllDispatchDeviceOperation",
+							"all_to_all_dispatch",
+							"AllToAllDispatchSparse"),
+						.mute = true};
+static const struct tt_prog combine_program = {PROGRAM(combine, "AllToAllCombineDeviceOperation",
+						       "all_to_all_combine",
+						       "AllToAllCombineFromSparse")};
 
-/* As the inputs. */
-static tt_status root_infer(struct tt_launch *launch)
+/* What both programs are told. */
+static tt_status bind(struct ttnn_value *attrs, struct tt_call *call, const struct tt_tensor *in,
+		      const char *along)
 {
-	launch->output_count = 3;
-	for (size_t i = VALUES; i <= MAXIMA; i++) {
-		TT_TRY(tt_check_given(launch, i, &launch->inputs[i]->spec.shape));
-		if (!tt_infer_given(launch, i))
-			launch->specs[i] = launch->inputs[i]->spec;
-	}
+	int64_t axis = tt_group_axis(tt_call_arg(call, "cluster_axis"));
+	const struct tt_device *device = tt_tensor_device(in);
+
+	TT_REQUIRE(device, "storage_type == DEVICE", "%s: the tensor must be on a device",
+		   call->entry->op->name);
+	TT_TRY(tt_group_links(&attrs[LINKS], call, device));
+	TT_REQUIRE(axis < 2, "cluster_axis < 2", "Invalid cluster axis %" PRId64 ". Must be 0 or 1",
+		   axis);
+	TT_NEED(attrs[LINKS].integer >= 0, "num_links must not be negative");
+	attrs[AXIS] = *tt_call_arg(call, "cluster_axis");
+	attrs[MEMORY] = tt_value_memory_or_like(call, in);
+	attrs[TOPOLOGY] = tt_group_topology(device, tt_call_arg(call, "topology"), axis);
+	attrs[REDUCED] = ttnn_v_bool(tt_call_bool(call, "local_reduce", false));
+	attrs[ALONG] = ttnn_v_int(tt_call_int(call, along, 1));
+	attrs[CORES] = attrs[CORES_TOO] = attrs[GIVEN] = attrs[IMPL] = ttnn_v_none();
 	return TTNN_OK;
 }
 
-/* Values, sums and maxima belong together: shards of each have the same rows. */
-static tt_status root_validate(struct tt_launch *launch)
+/* L1 that results will take of the fullest core, if they are there. */
+static uint64_t result_bytes(struct tt_device *device, struct tt_tensor *const in[3],
+			     const struct ttnn_value *attrs)
 {
-	const struct ttnn_tensor_spec *l = &launch->inputs[VALUES]->spec;
-	const struct ttnn_tensor_spec *s = &launch->inputs[SUMS]->spec;
-	const struct ttnn_tensor_spec *m = &launch->inputs[MAXIMA]->spec;
+	uint64_t sum = 0;
 
-	TT_REQUIRE(l->layout == TTNN_TILE && s->layout == TTNN_TILE && m->layout == TTNN_TILE,
-		   "input_l.layout() == tt::tt_metal::Layout::TILE",
-		   "ReduceToRoot requires TILE layout for all three input tensors");
-	TT_REQUIRE(l->memory.has_shard && s->memory.has_shard && m->memory.has_shard,
-		   "input_l.is_sharded() && input_s.is_sharded() && input_m.is_sharded()",
-		   "ReduceToRoot requires all three input tensors to be sharded");
-	TT_REQUIRE(ttnn_shape_equal(&s->shape, &m->shape), "input_s.shape() == input_m.shape()",
-		   "ReduceToRoot requires sums and maxima of one shape");
-	TT_REQUIRE(tt_shape_count(&l->shape) * tt_shape_last(&s->shape, 1) ==
-				   tt_shape_count(&s->shape) * tt_shape_last(&l->shape, 1) &&
-			   (uint64_t)tt_shape_last(&l->shape, 1) * s->memory.shard.width ==
-				   (uint64_t)tt_shape_last(&s->shape, 1) * l->memory.shard.width,
-		   "input_l.shape() fits input_s.shape()",
-		   "ReduceToRoot requires values, sums and maxima on the same cores");
-	return TTNN_OK;
-}
+	for (size_t i = TOKENS; i <= CHOICES; i++) {
+		struct ttnn_spec_args args = {.shape = in[i]->spec.shape,
+					      .dtype = in[i]->spec.dtype,
+					      .layout = in[i]->spec.layout,
+					      .memory = *attrs[MEMORY].memory};
 
-/* One chip's state is added to another: maxima, sums, values; a core's first column serves its values. */
-static void add_state(double *const *to, double *const *from, const struct tt_launch *launch)
-{
-	const struct ttnn_tensor_spec *l = &launch->inputs[VALUES]->spec;
-	const struct ttnn_tensor_spec *s = &launch->inputs[SUMS]->spec;
-	uint64_t wide = tt_shape_last(&l->shape, 1), narrow = tt_shape_last(&s->shape, 1);
-	double scale = launch->attrs[SCALE].real;
-
-	for (uint64_t i = 0; i < tt_shape_count(&l->shape); i++) {
-		uint64_t core = i % wide / l->memory.shard.width;
-		uint64_t state = i / wide * narrow + core * s->memory.shard.width;
-		double top = fmax(to[MAXIMA][state], from[MAXIMA][state]);
-
-		to[VALUES][i] = to[VALUES][i] * exp((to[MAXIMA][state] - top) * scale) +
-				from[VALUES][i] * exp((from[MAXIMA][state] - top) * scale);
+		if (args.shape.rank)
+			args.shape.dim[0] *=
+				tt_group_size(device, tt_group_axis(&attrs[AXIS]));
+		sum += tt_l1_pending(device, &args);
 	}
-	for (uint64_t i = 0; i < tt_shape_count(&s->shape); i++) {
-		double top = fmax(to[MAXIMA][i], from[MAXIMA][i]);
-
-		to[SUMS][i] = to[SUMS][i] * exp((to[MAXIMA][i] - top) * scale) +
-			      from[SUMS][i] * exp((from[MAXIMA][i] - top) * scale);
-		to[MAXIMA][i] = top;
-	}
+	return sum;
 }
 
-/* Values are divided by their sums at last. */
-static tt_status write_state(const struct tt_launch *launch, double *const *state, uint32_t chip)
+/* Whole packets where all choices fit into L1 together; else page by page. */
+static tt_status dispatch_expand(struct tt_call *call)
 {
-	const struct ttnn_tensor_spec *l = &launch->inputs[VALUES]->spec;
-	const struct ttnn_tensor_spec *s = &launch->inputs[SUMS]->spec;
-	uint64_t wide = tt_shape_last(&l->shape, 1), narrow = tt_shape_last(&s->shape, 1);
+	struct tt_tensor *in[3] = {tt_call_tensor(call, "input_tensor"),
+				   tt_call_tensor(call, "expert_indices_tensor"),
+				   tt_call_tensor(call, "expert_mapping_tensor")};
+	const struct ttnn_value *given = tt_call_arg(call, "output_tensors");
+	struct ttnn_value attrs[ATTR_COUNT] = {0};
+	struct dispatch_buffers buffers;
+	const ttnn_core_set *cores;
+	struct ttnn_memory_view view;
+	uint64_t bytes = 0;
 
-	for (size_t which = VALUES; which <= MAXIMA; which++) {
-		uint64_t count = tt_shape_count(&launch->inputs[which]->spec.shape);
-		float *out = new_values(launch, which);
-
-		TT_NEED_MEMORY(out);
-		for (uint64_t i = 0; state && i < count; i++) {
-			uint64_t core = i % wide / l->memory.shard.width;
-			uint64_t sum = i / wide * narrow + core * s->memory.shard.width;
-
-			out[i] = (float)(which == VALUES ? state[VALUES][i] / state[SUMS][sum]
-							 : state[which][i]);
-		}
-		TT_TRY(write_chip(launch, which, chip, out));
-	}
-	return TTNN_OK;
-}
-
-/* States are merged chip by chip; only the root keeps the result. */
-static tt_status root_kernel(struct tt_launch *launch)
-{
-	uint32_t root = (uint32_t)launch->attrs[ROOT].integer;
-	double *state[3], *other[3];
-
-	for (uint32_t chip = 0; chip < chip_count(launch); chip++) {
-		for (size_t i = VALUES; i <= MAXIMA; i++)
-			TT_TRY(read_chip(chip ? &other[i] : &state[i], launch, i, chip));
-		if (chip)
-			add_state(state, other, launch);
-	}
-	for (uint32_t chip = 0; chip < chip_count(launch); chip++)
-		TT_TRY(write_state(launch, chip == root ? state : NULL, chip));
-	return TTNN_OK;
-}
-
-/* ---- rows ------------------------------------------------------------------------------------------------------ */
-
-static uint64_t broadcast_spread(const struct tt_launch *launch)
-{
-	return tt_group_spread(launch, tt_group_axis(&launch->attrs[AXIS]), TT_GROUP_SAME, 0);
-}
-
-#define PROGRAM(device_, prim_, infer_, validate_, kernel_)                                        \
-	.device_op = device_, .prim = "ttnn::prim::" prim_, .attrs = &schema, .infer = infer_,     \
-	.validate = validate_, TT_FACTORY("ttnn::prim::ExchangeProgramFactory", NULL),             \
-	TT_KERNEL(kernel_), .cost = tt_cost_unmodelled_move, .together = true
-static const struct tt_prog broadcast_program = {.spread = broadcast_spread,
-						 PROGRAM("AllBroadcastDeviceOperation",
-							 "all_broadcast", broadcast_infer, NULL,
-							 broadcast_kernel)};
-static const struct tt_prog dispatch_program = {PROGRAM("AllToAllDispatchDeviceOperation",
-							"all_to_all_dispatch", dispatch_infer, NULL,
-							dispatch_kernel)};
-static const struct tt_prog combine_program = {PROGRAM("AllToAllCombineDeviceOperation",
-						       "all_to_all_combine", combine_infer, NULL,
-						       combine_kernel)};
-static const struct tt_prog root_program = {
-	PROGRAM("ReduceToRootOp", "reduce_to_root", root_infer, root_validate, root_kernel)};
-
-/* What an operation takes: its program, its tensors, and the dimension that results lie along. */
-struct exchange {
-	const struct tt_prog *program;
-	const char *tensors[3], *outputs[3], *along;
-	bool dram; /* results are in DRAM unless asked for elsewhere */
-};
-
-static const struct exchange broadcast_row = {&broadcast_program, {"input_tensor"}, {0}, "", false};
-static const struct exchange dispatch_row = {
-	&dispatch_program,
-	{"input_tensor", "expert_indices_tensor", "expert_mapping_tensor"},
-	{0},
-	"output_concat_dim",
-	true};
-static const struct exchange combine_row = {
-	&combine_program,
-	{"input_tensor", "expert_metadata_tensor", "expert_mapping_tensor"},
-	{"output_tensor"},
-	"output_shard_dim",
-	true};
-static const struct exchange root_row = {&root_program,
-					 {"input_tensor_l", "input_tensor_s", "input_tensor_m"},
-					 {"output_tensor_l", "output_tensor_s", "output_tensor_m"},
-					 "",
-					 false};
-
-/* The row names the tensors; the other arguments are found by name. */
-static tt_status exchange_expand(struct tt_call *call)
-{
-	static const struct ttnn_memory_config plain = {.buffer = TTNN_DRAM};
-	const struct exchange *row = call->entry->op->row;
-	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
-	struct tt_tensor *in[3] = {NULL}, *given[3] = {NULL};
-	struct ttnn_value root;
-	size_t inputs = 0;
-
-	for (; inputs < 3 && row->tensors[inputs]; inputs++) {
-		in[inputs] = tt_call_tensor(call, row->tensors[inputs]);
-		TT_REQUIRE(tt_tensor_device(in[inputs]), "storage_type == DEVICE",
+	TT_TRY(bind(attrs, call, in[TOKENS], "output_concat_dim"));
+	for (size_t i = CHOICES; i <= MAPPING; i++)
+		TT_REQUIRE(tt_tensor_device(in[i]), "storage_type == DEVICE",
 			   "%s: the tensor must be on a device", call->entry->op->name);
-	}
-	for (size_t i = 0; i < 3; i++)
-		given[i] = row->outputs[i]
-				   ? tt_call_tensor(call, row->outputs[i])
-				   : tt_value_item_tensor(tt_call_arg(call, "output_tensors"), i);
-	TT_TRY(tt_group_place(&root, call, "root_coord"));
-	if (!memory)
-		memory = row->dram ? &plain : &in[0]->spec.memory;
+	TT_NEED(!tt_value_given(given) || given->count == 2,
+		"%s: output_tensors are two, not %u", call->entry->op->name, given->count);
+	TT_TRY(tt_group_cores(&cores, call, tt_tensor_device(in[TOKENS])));
+	TT_REQUIRE(attrs[LINKS].integer, "operation_attributes.num_links > 0",
+		   "Number of links must be greater than 0");
+	find_buffers(&buffers, in, (uint64_t)attrs[LINKS].integer, tt_group_axis(&attrs[AXIS]));
+	for (size_t i = 0; i < 6; i++)
+		bytes += buffers.pages[i] * buffers.page[i];
+	bytes += result_bytes(tt_tensor_device(in[TOKENS]), in, attrs);
+	TT_TRY(ttnn_device_memory(&view, tt_tensor_device(in[TOKENS]), TTNN_L1));
+	attrs[IMPL] = ttnn_v_string(view.largest_free < bytes
+					    ? "AllToAllTransferType::PageByPage"
+					    : "AllToAllTransferType::FullPacket");
+	attrs[GIVEN] = ttnn_v_bool(tt_value_given(given));
 	return TT_LAUNCH_RETURN(
-		call, row->program, .inputs = in, .input_count = inputs, .outputs = given,
-		.output_count = 3,
-		TT_BIND(call, schema, [AXIS] = *tt_call_arg(call, "cluster_axis"),
-			[MEMORY] = ttnn_v_memory(memory),
-			[ALONG] = ttnn_v_int(tt_call_int(call, row->along, 1)),
-			[REDUCED] = ttnn_v_bool(tt_call_bool(call, "local_reduce", false)),
-			[ROOT] = root, [SCALE] = ttnn_v_real(tt_call_real(call, "scale_fp32", 1))));
+		call, &dispatch_program, .inputs = in, .input_count = 3,
+		TT_OUTPUTS(tt_value_item_tensor(given, 0), tt_value_item_tensor(given, 1)),
+		.attrs = attrs, .grid = cores);
 }
 
-#define LINKS "num_links: int? = None, topology: enum? = None"
-#define PLACE "subdevice_id: SubDeviceId? = None, memory_config: MemoryConfig? = None"
-#define ROW(name_, row_, golden_, doc_, sig_)                                                      \
-	.name = "ttnn." name_, .doc = doc_, .sigs = {sig_}, .expand = exchange_expand,             \
-	.golden = golden_, .row = &(row_)
+/* Into zeros, if nothing was given. */
+static tt_status zeros_for(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			   const struct tt_tensor *choices, const struct ttnn_value *attrs)
+{
+	const struct tt_device *device = tt_tensor_device(in);
+	const struct ttnn_shape *ids = &choices->spec.shape;
+	int64_t along = attrs[ALONG].integer, axis = tt_group_axis(&attrs[AXIS]);
+	struct ttnn_tensor_spec spec;
+	struct ttnn_shape shape;
+
+	TT_REQUIRE(ids->rank == 4, "input_shape.rank() == 4",
+		   "Input, metadata, and mapping tensors must all be rank 4");
+	shape = (struct ttnn_shape){
+		4, {ids->dim[3], ids->dim[1], ids->dim[2], tt_shape_last(&in->spec.shape, 1)}};
+	if (along == 1 || along == 2)
+		shape.dim[along] /= tt_group_size(device, axis);
+	TT_TRY(tt_spec_simple(&spec, &shape, in->spec.dtype, in->spec.layout,
+			      attrs[MEMORY].memory));
+	return TT_CALL(out, call, "ttnn.moreh_full", {"shape", ttnn_v_shape(&shape)},
+		       {"fill_value", ttnn_v_real(0)},
+		       {"device", ttnn_v_device(tt_tensor_device(in))},
+		       {"dtype", tt_value_enum(&tt_enum_dtype, in->spec.dtype)},
+		       {"layout", tt_value_enum(&tt_enum_layout, in->spec.layout)},
+		       {"memory_config", ttnn_v_memory(&spec.memory)});
+}
+
+static tt_status combine_expand(struct tt_call *call)
+{
+	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
+	struct tt_tensor *choices = tt_call_tensor(call, "expert_metadata_tensor");
+	struct tt_tensor *mapping = tt_call_tensor(call, "expert_mapping_tensor");
+	struct tt_tensor *given = tt_call_tensor(call, "output_tensor");
+	struct ttnn_value attrs[ATTR_COUNT] = {0};
+	const ttnn_core_set *cores;
+
+	TT_TRY(bind(attrs, call, in, "output_shard_dim"));
+	TT_REQUIRE(tt_tensor_device(choices) && tt_tensor_device(mapping),
+		   "storage_type == DEVICE", "%s: the tensor must be on a device",
+		   call->entry->op->name);
+	TT_TRY(tt_group_cores(&cores, call, tt_tensor_device(in)));
+	if (!given) {
+		TT_TRY(zeros_for(&given, call, in, choices, attrs));
+		tt_call_own(call, given);
+	}
+	return TT_LAUNCH_RETURN(call, &combine_program, TT_INPUTS(in, mapping, choices),
+				TT_OUTPUTS(given), .attrs = attrs, .grid = cores);
+}
+
+#define LINK_ARGS "num_links: int? = None, topology: enum? = None"
+#define PLACE_ARGS "subdevice_id: SubDeviceId? = None, memory_config: MemoryConfig? = None"
 
 static const struct tt_op ops[] = {
-	{ROW("all_broadcast", broadcast_row, tt_golden_all_broadcast,
-	     "Every device gets the tensors of all, each as a tensor of its own.",
-	     "input_tensor: Tensor, *, cluster_axis: int? = None, " PLACE ", " LINKS
-	     ", use_l1_small_for_semaphores: bool = False"),
-	 .gives = "[Tensor]"},
-	{ROW("all_to_all_combine", combine_row, tt_golden_all_to_all_combine,
-	     "What experts made of tokens, back to the devices of those.",
-	     "input_tensor: Tensor, expert_metadata_tensor: Tensor, "
-	     "expert_mapping_tensor: Tensor, *, local_reduce: bool = False, "
-	     "output_shard_dim: int? = 1, cluster_axis: int? = None, " PLACE
-	     ", output_tensor: Tensor? = None, " LINKS)},
-	{ROW("all_to_all_dispatch", dispatch_row, tt_golden_all_to_all_dispatch,
-	     "Tokens to the devices of their experts, and everybody's choices of experts to all.",
-	     "input_tensor: Tensor, expert_indices_tensor: Tensor, "
-	     "expert_mapping_tensor: Tensor, *, cluster_axis: int? = None, "
-	     "output_tensors: Tensors? = None, " LINKS
-	     ", memory_config: MemoryConfig? = None, subdevice_id: SubDeviceId? = None, "
-	     "output_concat_dim: int? = 1"),
-	 .gives = "[Tensor]"},
-	{ROW("reduce_to_root", root_row, tt_golden_reduce_to_root,
-	     "The attention that the states of all devices make together, on one of them.",
-	     "input_tensor_l: Tensor, input_tensor_s: Tensor, input_tensor_m: Tensor, "
-	     "root_coord: sizes, *, scale_fp32: float = 1.0, topology: enum? = None, "
-	     "output_tensor_l: Tensor? = None, output_tensor_s: Tensor? = None, "
-	     "output_tensor_m: Tensor? = None, intermediate_tensor: Tensor? = None, "
-	     "input_mux_cores: any = None"),
-	 .gives = "[Tensor]"},
+	{.name = "ttnn.all_to_all_combine",
+	 .doc = "What experts made of tokens, back to the devices of those.",
+	 .sigs = {"input_tensor: Tensor, expert_metadata_tensor: Tensor, "
+		  "expert_mapping_tensor: Tensor, *, local_reduce: bool = False, "
+		  "output_shard_dim: int? = 1, cluster_axis: int? = None, " PLACE_ARGS
+		  ", output_tensor: Tensor? = None, " LINK_ARGS},
+	 .expand = combine_expand,
+	 .golden = tt_golden_all_to_all_combine,
+	 TT_PROGRAMS(&combine_program)},
+	{.name = "ttnn.all_to_all_dispatch",
+	 .doc = "Tokens to the devices of their experts, and everybody's choices of experts to all.",
+	 .sigs = {"input_tensor: Tensor, expert_indices_tensor: Tensor, "
+		  "expert_mapping_tensor: Tensor, *, cluster_axis: int? = None, "
+		  "output_tensors: Tensors? = None, " LINK_ARGS
+		  ", memory_config: MemoryConfig? = None, subdevice_id: SubDeviceId? = None, "
+		  "output_concat_dim: int? = 1"},
+	 .expand = dispatch_expand,
+	 .golden = tt_golden_all_to_all_dispatch,
+	 .gives = "[Tensor]",
+	 TT_PROGRAMS(&dispatch_program)},
 };
 
 const struct tt_op_family tt_family_exchange = {"exchange", ops, TT_COUNT(ops)};

@@ -128,27 +128,11 @@ static tt_status reshard_memory(struct tt_plan *plan, const struct tt_launch *la
 		plan, cores,
 		TT_CB_ROW(0, "sender", .pages = 3, .page = launch->inputs[0]->spec.page_bytes));
 }
-/* Semaphores that a program makes for itself, on all cores: they stay as long as it does. */
-static tt_status keep_semaphores(uint32_t *out, struct tt_launch *launch)
+/* Two semaphores, on all cores. */
+static tt_status generic_choose(uint32_t *out, struct tt_launch *launch)
 {
-	const ttnn_core_set *grid = launch->device->grid;
-	struct ttnn_spec_args args = {.shape = {2, {(uint32_t)ttnn_core_set_cores(grid), 4}},
-				      .dtype = TTNN_UINT8,
-				      .memory = {.layout = TTNN_HEIGHT_SHARDED,
-						 .buffer = TTNN_L1,
-						 .has_shard = true,
-						 .shard = {.grid = grid, .height = 1, .width = 4}}};
-	struct ttnn_tensor_spec spec;
-
 	*out = 0;
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	for (int i = 0; i < 2; i++) {
-		struct tt_tensor *semaphore;
-
-		TT_TRY(ttnn_tensor_reserve(&semaphore, launch->device, &spec));
-		TT_TRY(tt_launch_keep(launch, semaphore));
-	}
-	return TTNN_OK;
+	return tt_keep_semaphores(launch, 2, false);
 }
 
 /* One core sends, and as many as there are members receive what they are to copy. */
@@ -330,7 +314,7 @@ static const struct tt_prog generic_program = {
 	.infer = everybody_infer,
 	TT_FACTORY("ttnn::experimental::prim::AllToAllAsyncGenericProgram", generic_memory),
 	.validate = generic_validate,
-	.choose = keep_semaphores,
+	.choose = generic_choose,
 };
 static const struct tt_prog everybody_program = {
 	PROGRAM(everybody, everybody_schema, "AllToAllAsyncDeviceOperation", "all_to_all_async"),

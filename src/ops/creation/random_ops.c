@@ -148,9 +148,31 @@ static tt_status randn_validate(struct tt_launch *launch)
 			    "Randn: Output tensor must be Float32 or Bfloat16");
 }
 
+/* How values are spread: chips that differ only along what is not cut have the same. */
+struct mapping {
+	struct ttnn_shape extents; /* rank 0: there is none */
+	int32_t dims[TT_SPREAD_DIMS]; /* of the tensor; -1: not cut */
+	uint64_t seed;
+};
+
+/* The seed of a chip: its own along dimensions that are cut. */
+static uint64_t seed_at(const struct mapping *mapping, uint32_t chip)
+{
+	uint64_t part = 0, step = 1;
+
+	for (uint32_t i = mapping->extents.rank; i-- > 0; chip /= mapping->extents.dim[i]) {
+		if (mapping->dims[i] < 0)
+			continue;
+		part += chip % mapping->extents.dim[i] * step;
+		step *= mapping->extents.dim[i];
+	}
+	return mapping->seed + part;
+}
+
 /* One program function for both kinds: which is known by their validation. */
 static tt_status new_kernel(struct tt_launch *launch)
 {
+	const struct mapping *mapping = launch->extra;
 	bool normal = launch->prog->validate == randn_validate;
 	const struct ttnn_value *attrs = launch->attrs;
 	struct tt_random_job job = {.out = launch->outputs[0],
@@ -159,7 +181,23 @@ static tt_status new_kernel(struct tt_launch *launch)
 				    .low = normal ? 0 : attrs[NEW_LOW].real,
 				    .high = normal ? 1 : attrs[NEW_HIGH].real};
 
+	if (mapping && mapping->extents.rank)
+		job.seed = seed_at(mapping, launch->chip);
 	return tt_backend_get()->random(&job);
+}
+
+static uint64_t rand_spread(const struct tt_launch *launch)
+{
+	const struct mapping *mapping = launch->extra;
+	uint64_t spread = 0;
+
+	if (!mapping || !mapping->extents.rank)
+		return tt_spread_copies(&TT_SHAPE(launch->device->rows, launch->device->cols));
+	for (uint32_t i = 0; i < mapping->extents.rank; i++)
+		spread = tt_spread_with(spread, i,
+					(struct tt_spread){mapping->extents.dim[i],
+							   mapping->dims[i] >= 0, mapping->dims[i]});
+	return spread;
 }
 
 static const struct tt_factory rand_factory = {
@@ -179,6 +217,7 @@ static const struct tt_prog prog_rand = {
 	.factories = &rand_factory,
 	.factory_count = 1,
 	TT_KERNEL(new_kernel),
+	.spread = rand_spread,
 	.per_chip = true, /* each has a seed of its own */
 };
 static const struct tt_prog prog_randn = {
@@ -192,6 +231,113 @@ static const struct tt_prog prog_randn = {
 	TT_KERNEL(new_kernel),
 };
 
+/* A list of numbers, or none. */
+static const struct ttnn_value *list_at(const struct ttnn_value *list, uint32_t place)
+{
+	static const struct ttnn_value none = {0};
+
+	return list->kind == TTNN_VALUE_LIST && place < list->count &&
+			       list->items[place].kind == TTNN_VALUE_LIST
+		       ? &list->items[place]
+		       : &none;
+}
+
+/* The mapper of a call, as two lists: extents of its distribution, if they are not the mesh's, and what they cut. */
+static tt_status read_mapping(struct mapping *out, const struct tt_call *call,
+			      const struct tt_device *device)
+{
+	const struct ttnn_value *given = tt_call_arg(call, "mesh_mapper");
+	const struct ttnn_value *extents = list_at(given, 0), *dims = list_at(given, 1);
+	uint64_t size = 1;
+
+	*out = (struct mapping){.seed = seed_of(tt_call_arg(call, "seed"))};
+	if (!tt_value_given(given))
+		return TTNN_OK;
+	TT_NEED(given->kind == TTNN_VALUE_LIST && given->count == 2 &&
+			extents->count <= TT_SPREAD_DIMS && dims->count <= TT_SPREAD_DIMS,
+		"%s: mesh_mapper is no MeshMapperConfig", call->entry->op->name);
+	out->extents = (struct ttnn_shape){2, {device->rows, device->cols}};
+	if (extents->count)
+		out->extents.rank = extents->count;
+	for (uint32_t i = 0; i < extents->count; i++)
+		out->extents.dim[i] = (uint32_t)extents->items[i].integer;
+	TT_REQUIRE(dims->count == out->extents.rank, "config.placements.size() == mesh_shape.dims()",
+		   "ttnn::rand: placements size (%u) must match mesh dimensions (%u)", dims->count,
+		   out->extents.rank);
+	for (uint32_t i = 0; i < dims->count; i++) {
+		out->dims[i] = dims->items[i].kind == TTNN_VALUE_INT
+				       ? (int32_t)dims->items[i].integer
+				       : INT32_MIN;
+		size *= out->extents.dim[i];
+	}
+	TT_REQUIRE(size <= (uint64_t)device->rows * device->cols,
+		   "mesh_shape.mesh_size() <= device.num_devices()",
+		   "ttnn::rand: distribution mesh size (%llu) exceeds device mesh size (%u)",
+		   (unsigned long long)size, device->rows * device->cols);
+	TT_NEED(size == (uint64_t)device->rows * device->cols,
+		"%s: values can only be spread over all devices of a mesh", call->entry->op->name);
+	return TTNN_OK;
+}
+
+/* The part of a chip. */
+static tt_status cut_shape(struct ttnn_shape *shape, struct mapping *mapping)
+{
+	for (uint32_t i = 0; i < mapping->extents.rank; i++) {
+		int32_t dim = mapping->dims[i];
+
+		if (dim == INT32_MIN) {
+			mapping->dims[i] = -1;
+			continue;
+		}
+		TT_REQUIRE(dim >= 0 && dim < (int32_t)shape->rank, "dim < shard_dims.size()",
+			   "ttnn::rand: MeshMapperConfig shard dim %llu exceeds tensor rank %u",
+			   (unsigned long long)(int64_t)dim, shape->rank);
+		TT_REQUIRE(shape->dim[dim] % mapping->extents.dim[i] == 0,
+			   "shard_dims[dim] % mesh_shape[i] == 0",
+			   "ttnn::rand: shape[%d]=%u is not divisible by mesh dimension size %u",
+			   dim, shape->dim[dim], mapping->extents.dim[i]);
+		shape->dim[dim] /= mapping->extents.dim[i];
+	}
+	return TTNN_OK;
+}
+
+/* What it is in graphs: which dimensions are cut, and where their parts are. */
+static tt_status mapping_texts(struct ttnn_value *attrs, struct tt_call *call,
+			       const struct mapping *mapping, const struct tt_device *device)
+{
+	uint32_t rank = mapping->extents.rank;
+	struct ttnn_value *cut = tt_arena_calloc(call->arena, rank + 1, sizeof(*cut));
+	struct tt_str text = {0};
+	char *kept;
+
+	TT_NEED_MEMORY(cut);
+	attrs[NEW_SPLIT] = ttnn_v_list(cut, rank);
+	attrs[NEW_MAPPER] = ttnn_v_none();
+	if (!rank)
+		return TTNN_OK;
+	tt_str_adds(&text, "TensorTopology(distribution_shape=MeshShape(");
+	tt_shape_list(&text, &mapping->extents);
+	tt_str_adds(&text, "), placements=SmallVector([");
+	for (uint32_t i = 0; i < rank; i++) {
+		cut[i] = ttnn_v_bool(mapping->dims[i] >= 0);
+		tt_str_adds(&text, i ? ", " : "");
+		if (mapping->dims[i] >= 0)
+			tt_str_addf(&text, "PlacementShard(%d)", mapping->dims[i]);
+		else
+			tt_str_adds(&text, "PlacementReplicate()");
+	}
+	tt_str_adds(&text, "]), mesh_coords=");
+	for (uint32_t i = 0; i < device->rows * device->cols; i++)
+		tt_str_addf(&text, "%sMeshCoordinate([%u, %u])", i ? ", " : "", i / device->cols,
+			    i % device->cols);
+	tt_str_addc(&text, ')');
+	kept = tt_arena_strdup(call->arena, tt_str_text(&text));
+	tt_str_deinit(&text);
+	TT_NEED_MEMORY(kept);
+	attrs[NEW_MAPPER] = ttnn_v_string(kept);
+	return TTNN_OK;
+}
+
 /* Launches, as tiles; the result is the caller's. */
 static tt_status launch_new(struct tt_tensor **out, struct tt_call *call,
 			    const struct tt_prog *prog, enum ttnn_dtype dtype)
@@ -202,9 +348,14 @@ static tt_status launch_new(struct tt_tensor **out, struct tt_call *call,
 		[NEW_MEMORY] = *tt_call_arg(call, "memory_config"),
 		[NEW_DEVICE] = *tt_call_arg(call, "device"),
 	};
+	struct mapping mapping = {.seed = 0};
 	struct ttnn_shape shape;
 
 	TT_TRY(tt_call_shape(&shape, call, "shape"));
+	if (prog == &prog_rand && call->device) {
+		TT_TRY(read_mapping(&mapping, call, call->device));
+		TT_TRY(cut_shape(&shape, &mapping));
+	}
 	attrs[NEW_SHAPE] = ttnn_v_shape(&shape);
 	if (prog == &prog_randn) {
 		attrs[NORMAL_COMPUTE] = compute_config(call);
@@ -213,9 +364,9 @@ static tt_status launch_new(struct tt_tensor **out, struct tt_call *call,
 		attrs[NEW_LOW] = ttnn_v_real(tt_call_real(call, "low", 0));
 		attrs[NEW_HIGH] = ttnn_v_real(random_before(tt_call_real(call, "high", 1), dtype));
 		attrs[NEW_SEED] = *tt_call_arg(call, "seed");
-		attrs[NEW_SPLIT] = ttnn_v_list(NULL, 0);
+		TT_TRY(mapping_texts(attrs, call, &mapping, call->device));
 	}
-	return TT_LAUNCH(out, call, prog, .attrs = attrs);
+	return TT_LAUNCH(out, call, prog, .attrs = attrs, .extra = &mapping);
 }
 
 /* Replaces *tensor by what an operation makes of it. */

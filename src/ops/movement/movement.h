@@ -229,6 +229,10 @@ struct tt_part {
 };
 tt_status tt_call_slice(struct tt_tensor **out, struct tt_call *call, const struct tt_part *part);
 
+/* The buffers and refusals of the program that takes a part, for one that has it as its own. Plan NULL: refusals alone. */
+tt_status tt_slice_plan(struct tt_plan *plan, const struct tt_launch *launch,
+			const struct tt_part *part);
+
 /* The scope "Tensor::pad": a host tensor with padding of this value around it. */
 tt_status tt_host_pad(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 		      const struct ttnn_shape *const shapes[2], double value);

@@ -408,3 +408,33 @@ tt_status tt_slice_launch(struct tt_tensor **out, struct tt_call *call,
 	return TT_LAUNCH(out, call, &prog, .attrs = attrs, .inputs = inputs, .input_count = INPUTS,
 			 .outputs = &args->out, .output_count = args->out ? 1 : 0);
 }
+
+tt_status tt_slice_plan(struct tt_plan *plan, const struct tt_launch *launch,
+			const struct tt_part *part)
+{
+	struct ttnn_shape step = {.rank = part->begin->rank};
+	struct tt_tensor *inputs[INPUTS] = {[IN] = part->in};
+	const struct ttnn_value attrs[schema_count] = {
+		[START] = ttnn_v_shape(part->begin),   [END] = ttnn_v_shape(part->end),
+		[STEP] = ttnn_v_shape(&step),	       [MEMORY] = ttnn_v_memory(part->memory),
+		[TENSORS] = ttnn_v_bool(false),	       [DIM] = ttnn_v_none(),
+		[PARTS] = ttnn_v_none(),	       [CORES] = ttnn_v_none(),
+		[INHERITS] = ttnn_v_bool(false),
+	};
+	struct tt_launch slice = *launch;
+	struct ttnn_tensor_spec spec;
+
+	for (uint32_t d = 0; d < step.rank; d++)
+		step.dim[d] = 1;
+	slice.prog = &prog;
+	slice.attrs = attrs;
+	slice.inputs = inputs;
+	slice.input_count = INPUTS;
+	slice.specs = &spec;
+	memset(slice.outputs, 0, sizeof(slice.outputs));
+	TT_TRY(slice_infer(&slice));
+	slice.outputs[0] = launch->outputs[0];
+	TT_TRY(slice_validate(&slice));
+	slice.factory = &factories[factory_of(&slice)];
+	return plan ? slice.factory->memory(plan, &slice) : TTNN_OK;
+}

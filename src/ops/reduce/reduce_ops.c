@@ -265,8 +265,10 @@ static bool takes_rows(const struct step *step)
 /* As a tensor of four dimensions: the very same, or a view. */
 static tt_status to_4d(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in)
 {
-	struct ttnn_shape shape = tt_shape_folded(&in->spec.shape, 4);
+	struct ttnn_shape shape = in->spec.shape;
 
+	if (shape.rank > 4)
+		return tt_call_fold_to_4d(out, call, in, NULL);
 	while (shape.rank < 4) {
 		for (uint32_t d = shape.rank++; d > 0; d--)
 			shape.dim[d] = shape.dim[d - 1];
