@@ -36,6 +36,7 @@
 	X(fill)                                                                                    \
 	X(fold)                                                                                    \
 	X(from_data)                                                                               \
+	X(fused_matmul)                                                                            \
 	X(gate)                                                                                    \
 	X(gather)                                                                                  \
 	X(getitem)                                                                                 \

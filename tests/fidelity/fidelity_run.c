@@ -714,16 +714,24 @@ void fid_observe(struct fid_account *out, const struct fid_program *program, enu
 
 const char *fid_machine;
 
-/* A label is the name of a profile; several chips are opened as the mesh of all. */
+/* A label is the name of a profile; several chips are opened as the mesh of all, or as one of rows and columns. */
 tt_status fid_device_open(struct tt_device **out, const char *label, const struct tt_json *options)
 {
 	struct ttnn_device_options open = {.profile = fid_machine ? fid_machine : label};
+	const struct tt_json *mesh = tt_json_get(options, "mesh");
+	struct ttnn_mesh_options chips = {0};
 	struct ttnn_system_info system;
+	uint64_t rows = 0, cols = 0;
 
 	tt_json_uint(&open.l1_small_size, tt_json_get(options, "l1_small_size"));
 	tt_json_uint(&open.trace_region_size, tt_json_get(options, "trace_region_size"));
 	TT_TRY(ttnn_system_info(&system, open.profile));
+	if (mesh && tt_json_uint(&rows, tt_json_at(mesh, 0)) &&
+	    tt_json_uint(&cols, tt_json_at(mesh, 1))) {
+		chips.rows = (uint32_t)rows;
+		chips.cols = (uint32_t)cols;
+	}
 	if (system.chip_count > 1)
-		return ttnn_mesh_open(out, NULL, &open);
+		return ttnn_mesh_open(out, rows ? &chips : NULL, &open);
 	return ttnn_device_open(out, 0, &open);
 }

@@ -34,7 +34,7 @@ static const struct ttnn_value *item(const struct ttnn_value *list, uint32_t pla
 	return list->kind == TTNN_VALUE_LIST && place < list->count ? &list->items[place] : list;
 }
 
-static tt_status on_mesh(struct tt_call *call, const struct tt_tensor *in)
+tt_status tt_async_on_mesh(struct tt_call *call, const struct tt_tensor *in)
 {
 	int64_t axis = tt_group_axis(tt_call_arg(call, "cluster_axis"));
 
@@ -45,16 +45,8 @@ static tt_status on_mesh(struct tt_call *call, const struct tt_tensor *in)
 	return TTNN_OK;
 }
 
-/* What all programs of this file are told: the call's arguments, and these. */
-struct request {
-	struct tt_tensor *in;
-	int64_t dim;
-	const struct ttnn_memory_config *memory;
-	const struct ttnn_value *semaphores, *barrier;
-	bool reversed;
-};
-
-static tt_status bind(struct ttnn_value *attrs, struct tt_call *call, const struct request *request)
+tt_status tt_async_bind(struct ttnn_value *attrs, struct tt_call *call,
+			const struct tt_async_request *request)
 {
 	struct tt_device *device = tt_tensor_device(request->in);
 	const struct ttnn_value *axis = tt_call_arg(call, "cluster_axis");
@@ -93,19 +85,19 @@ static tt_status bind(struct ttnn_value *attrs, struct tt_call *call, const stru
 	return TTNN_OK;
 }
 
-static tt_status gather(struct tt_tensor **out, struct tt_call *call, const struct request *request,
-			struct tt_tensor *given)
+static tt_status gather(struct tt_tensor **out, struct tt_call *call,
+			const struct tt_async_request *request, struct tt_tensor *given)
 {
 	struct ttnn_value attrs[TT_ASYNC_COUNT] = {0};
 
-	TT_TRY(bind(attrs, call, request));
+	TT_TRY(tt_async_bind(attrs, call, request));
 	return TT_LAUNCH(out, call, &tt_prog_gather_async, TT_INPUTS(request->in),
 			 TT_OUTPUTS(given), .attrs = attrs);
 }
 
 /* What was on the way goes as soon as the result is there. */
 static tt_status scatter(struct tt_tensor **out, struct tt_call *call,
-			 const struct request *request)
+			 const struct tt_async_request *request)
 {
 	const struct ttnn_value *buffers = tt_call_arg(call, "persistent_output_buffers");
 	struct ttnn_value attrs[TT_ASYNC_COUNT] = {0};
@@ -114,7 +106,7 @@ static tt_status scatter(struct tt_tensor **out, struct tt_call *call,
 
 	for (size_t i = 0; i < 3; i++)
 		given[i] = tt_value_item_tensor(buffers, i);
-	TT_TRY(bind(attrs, call, request));
+	TT_TRY(tt_async_bind(attrs, call, request));
 	TT_TRY(tt_call_programs(all, &count, call,
 				&(struct tt_program_args){.prog = &tt_prog_scatter_async,
 							  TT_INPUTS(request->in),
@@ -131,15 +123,16 @@ static tt_status scatter(struct tt_tensor **out, struct tt_call *call,
 static tt_status gather_expand(struct tt_call *call)
 {
 	struct tt_tensor *given = tt_call_tensor(call, "persistent_output_buffer"), *out;
-	struct request request = {.in = tt_call_tensor(call, "input_tensor"),
-				  .dim = tt_call_int(call, "dim", 0),
-				  .memory = tt_call_memory(call, "memory_config"),
-				  .semaphores = tt_call_arg(call, "multi_device_global_semaphore"),
-				  .barrier = tt_call_arg(call, "barrier_semaphore"),
-				  .reversed = call->entry->op->row != NULL ||
-					      tt_call_bool(call, "reverse_order", false)};
+	struct tt_async_request request = {
+		.in = tt_call_tensor(call, "input_tensor"),
+		.dim = tt_call_int(call, "dim", 0),
+		.memory = tt_call_memory(call, "memory_config"),
+		.semaphores = tt_call_arg(call, "multi_device_global_semaphore"),
+		.barrier = tt_call_arg(call, "barrier_semaphore"),
+		.reversed =
+			call->entry->op->row != NULL || tt_call_bool(call, "reverse_order", false)};
 
-	TT_TRY(on_mesh(call, request.in));
+	TT_TRY(tt_async_on_mesh(call, request.in));
 	if (!given)
 		given = tt_call_tensor(call, "persistent_output_tensor");
 	return tt_call_give(call, gather(&out, call, &request, given), &out);
@@ -147,14 +140,15 @@ static tt_status gather_expand(struct tt_call *call)
 
 static tt_status scatter_expand(struct tt_call *call)
 {
-	struct request request = {.in = tt_call_tensor(call, "input_tensor"),
-				  .dim = tt_call_int(call, "dim", 0),
-				  .memory = tt_call_memory(call, "memory_config"),
-				  .semaphores = tt_call_arg(call, "multi_device_global_semaphore"),
-				  .barrier = tt_call_arg(call, "barrier_semaphore")};
+	struct tt_async_request request = {
+		.in = tt_call_tensor(call, "input_tensor"),
+		.dim = tt_call_int(call, "dim", 0),
+		.memory = tt_call_memory(call, "memory_config"),
+		.semaphores = tt_call_arg(call, "multi_device_global_semaphore"),
+		.barrier = tt_call_arg(call, "barrier_semaphore")};
 	struct tt_tensor *out;
 
-	TT_TRY(on_mesh(call, request.in));
+	TT_TRY(tt_async_on_mesh(call, request.in));
 	return tt_call_give(call, scatter(&out, call, &request), &out);
 }
 
@@ -177,10 +171,11 @@ static tt_status reduce_buffered(struct tt_call *call, struct tt_tensor *in)
 {
 	struct ttnn_value attrs[TT_ASYNC_COUNT] = {0};
 	struct tt_tensor *buffer = tt_call_tensor(call, "buffer_tensor");
-	struct request request = {.in = in, .memory = tt_call_memory(call, "memory_config")};
+	struct tt_async_request request = {.in = in,
+					   .memory = tt_call_memory(call, "memory_config")};
 
-	TT_TRY(on_mesh(call, buffer));
-	TT_TRY(bind(attrs, call, &request));
+	TT_TRY(tt_async_on_mesh(call, buffer));
+	TT_TRY(tt_async_bind(attrs, call, &request));
 	return TT_LAUNCH_RETURN(call, &tt_prog_reduce_async, TT_INPUTS(in, buffer), .attrs = attrs);
 }
 
@@ -191,10 +186,10 @@ static tt_status reduce_expand(struct tt_call *call)
 	const struct ttnn_value *barriers = tt_call_arg(call, "barrier_semaphores");
 	const struct ttnn_memory_config *memory;
 	struct ttnn_memory_config plain = {0};
-	struct request request = {.semaphores = tt_call_arg(call, "rs_global_semaphores"),
-				  .barrier = item(barriers, 0)};
+	struct tt_async_request request = {.semaphores = tt_call_arg(call, "rs_global_semaphores"),
+					   .barrier = item(barriers, 0)};
 
-	TT_TRY(on_mesh(call, in));
+	TT_TRY(tt_async_on_mesh(call, in));
 	if (tt_call_tensor(call, "buffer_tensor"))
 		return reduce_buffered(call, in);
 	memory = tt_memory_or_like(call, in);
@@ -251,7 +246,7 @@ static tt_status buffers_expand(struct tt_call *call)
 	struct ttnn_value topology;
 	uint32_t dim;
 
-	TT_TRY(on_mesh(call, in));
+	TT_TRY(tt_async_on_mesh(call, in));
 	topology = tt_group_topology(tt_tensor_device(in), tt_call_arg(call, "topology"), axis);
 	TT_TRY(tt_normal_dim(&dim, tt_call_int(call, "dim", 0), in->spec.shape.rank));
 	TT_REQUIRE(

@@ -1,6 +1,6 @@
 /*
  * async.h: programs of collectives that take the caller's semaphores (async_program.c), for the operations that launch them
- * (async.c) and for those that multiply besides.
+ * (async.c) and for those that multiply besides (fused_matmul.c).
  */
 #ifndef TT_OPS_COLLECTIVE_ASYNC_H
 #define TT_OPS_COLLECTIVE_ASYNC_H
@@ -29,8 +29,23 @@
 	X(TT_ASYNC_MESH, "mesh_shape")                                                             \
 	X(TT_ASYNC_NODES, "fabric_node_ids")                                                       \
 	X(TT_ASYNC_REVERSED, "reverse_order", .unprinted = true)                                   \
-	X(TT_ASYNC_DTYPE, "dtype", .unprinted = true)
+	X(TT_ASYNC_DTYPE, "dtype", .unprinted = true)                                              \
+	X(TT_ASYNC_OFFSET, "core_grid_offset", .unprinted = true)
 enum { TT_ASYNC_ATTRS(TT_ATTR_ID) TT_ASYNC_COUNT };
+
+/* What they are told: arguments of the call by their names, and these. */
+struct tt_async_request {
+	struct tt_tensor *in;
+	int64_t dim;
+	const struct ttnn_memory_config *memory;
+	const struct ttnn_value *semaphores, *barrier;
+	bool reversed;
+};
+tt_status tt_async_bind(struct ttnn_value *attrs, struct tt_call *call,
+			const struct tt_async_request *request);
+
+/* Refuses tensors on the host, and axes that a mesh has not. */
+tt_status tt_async_on_mesh(struct tt_call *call, const struct tt_tensor *in);
 
 /* Of parts; of sums, whose second output is the result; of sums through a buffer, the second input. */
 extern const struct tt_prog tt_prog_gather_async, tt_prog_scatter_async, tt_prog_reduce_async;

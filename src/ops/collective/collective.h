@@ -107,6 +107,7 @@ tt_status tt_check_links(const struct tt_launch *launch);
  */
 struct tt_senders {
 	uint32_t workers, mux, more;
+	const struct ttnn_core *from; /* (optional) where they begin: the caller says it */
 };
 tt_status tt_sender_cores(const ttnn_core_set **out, const struct tt_launch *launch,
 			  const struct tt_senders *senders);

@@ -1,5 +1,5 @@
 /*
- * matmul.h: the room of matrix products. Other rooms use nothing of it; the tables of objects take the schemas.
+ * matmul.h: the room of matrix products. Collectives multiply with it; the tables of objects take the schemas.
  *
  * The program of matmul, linear and addmm has parts: what is multiplied and how it is cut
  * (matmul_config.c, matmul_auto.c), what is refused (matmul_check.c, matmul_check_config.c), what a
@@ -147,10 +147,14 @@ tt_status tt_matmul_refuse(const struct tt_matmul_config *config, const char *co
 
 /* ---- the program ----------------------------------------------------------------------------------------- */
 
+/* Part of a program of a collective, which has circular buffers alone: behind it, or before it. */
+enum tt_matmul_fused { TT_MATMUL_ALONE, TT_MATMUL_BEHIND, TT_MATMUL_BEFORE };
+
 /* What the rows of program memory are computed from: attributes and tensors of a launch. */
 struct tt_matmul_plan {
 	struct tt_matmul matmul;
 	struct tt_matmul_config config;
+	enum tt_matmul_fused fused;
 };
 
 /* Rows of program memory, by kind of config. */
@@ -162,6 +166,17 @@ tt_status tt_matmul_memory(struct tt_plan *out, const struct tt_launch *launch);
  */
 tt_status tt_matmul_launch(struct tt_tensor **out, struct tt_call *call, struct tt_matmul *matmul,
 			   const struct tt_matmul_config *config);
+
+/*
+ * For programs that multiply among other things. What tt_matmul_launch() would launch: its plan, and its attributes
+ * as one object in the arena of the call. The spec of the result; the result itself, of tensors whose bytes are at hand. Memory comes from tt_matmul_memory(), of a launch whose work is the plan and whose first output the result.
+ */
+tt_status tt_matmul_plan_make(struct tt_matmul_plan *out, struct ttnn_value *attrs,
+			      const struct tt_matmul *matmul,
+			      const struct tt_matmul_config *config);
+tt_status tt_matmul_result(struct ttnn_tensor_spec *out, const struct tt_matmul_plan *plan);
+tt_status tt_matmul_multiply(struct tt_tensor *out, struct tt_tensor *const in[3],
+			     const struct tt_matmul_plan *plan);
 
 /* Fills in what callers leave open: dtype, tile, how exactly, broadcasting; then measures. */
 tt_status tt_matmul_complete(struct tt_matmul *matmul, const struct tt_matmul_config *config,

@@ -1,0 +1,11 @@
+/* golden_fused.h: what the first chip of a mesh gets of operations that multiply what others have, or for others. */
+#ifndef TT_GOLDEN_GOLDEN_FUSED_H
+#define TT_GOLDEN_GOLDEN_FUSED_H
+
+#include "golden/golden.h"
+
+/* What is gathered, and its product; a product, and a part of the sum of all chips' products. */
+tt_status tt_golden_gather_matmul(struct tt_golden *golden);
+tt_status tt_golden_matmul_scatter(struct tt_golden *golden);
+
+#endif
