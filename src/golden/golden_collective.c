@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "device/device.h"
+#include "device/devtensor.h"
 #include "golden/golden_mesh.h"
 
 tt_status tt_golden_all_broadcast(struct tt_golden *golden)

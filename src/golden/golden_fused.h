@@ -8,4 +8,8 @@
 tt_status tt_golden_gather_matmul(struct tt_golden *golden);
 tt_status tt_golden_matmul_scatter(struct tt_golden *golden);
 
+/* The same of products with an activation, gated, or cut into chunks; what is gathered is a result of the second. */
+tt_status tt_golden_gather_minimal(struct tt_golden *golden);
+tt_status tt_golden_strided_minimal(struct tt_golden *golden);
+
 #endif

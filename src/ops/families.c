@@ -37,6 +37,7 @@
 	X(fold)                                                                                    \
 	X(from_data)                                                                               \
 	X(fused_matmul)                                                                            \
+	X(fused_minimal)                                                                           \
 	X(gate)                                                                                    \
 	X(gather)                                                                                  \
 	X(getitem)                                                                                 \

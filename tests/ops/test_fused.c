@@ -3,11 +3,17 @@
 
 #include "event/value.h"
 #include "golden.h"
+#include "ops/activation.h"
 #include "ops/given_mesh.h"
 #include "ops/objects.h"
+#include "ops/op_enums.h"
 
 static const char *const gather_matmul = "ttnn.experimental.all_gather_matmul_async";
 static const char *const matmul_scatter = "ttnn.experimental.matmul_reduce_scatter_async";
+
+static const char *const gather_minimal = "ttnn.experimental.all_gather_minimal_matmul_async";
+static const char *const strided_minimal =
+	"ttnn.experimental.strided_all_gather_minimal_matmul_async";
 
 #define CORE(x_, y_) ((struct ttnn_value){.kind = TTNN_VALUE_CORE, .core = {x_, y_}})
 
@@ -89,6 +95,138 @@ TEST(sums_of_products)
 		given_add(&given, "program_config", block_config(&arena, 8, 6));
 		/* Eight products are rounded before they are added up. */
 		given_case(&given, matmul_scatter, n, 30);
+	}
+	tt_arena_deinit(&arena);
+}
+
+static struct ttnn_value minimal_config(struct tt_arena *arena, uint32_t n)
+{
+	const struct ttnn_arg fields[] = {
+		{"M_block_size", ttnn_v_int(1)}, {"K_block_size", ttnn_v_int(1)},
+		{"N_block_size", ttnn_v_int(n)}, {"subblock_h", ttnn_v_int(1)},
+		{"subblock_w", ttnn_v_int(1)},   {"compute_with_storage_grid_size", CORE(4, 4)},
+	};
+	struct ttnn_value config;
+
+	CHECK_OK(tt_object_make(&config, arena, "MinimalMatmulConfig", fields, TT_COUNT(fields)));
+	return config;
+}
+
+static struct ttnn_value topology(struct tt_arena *arena, bool ring)
+{
+	struct ttnn_value *out = tt_arena_alloc(arena, sizeof(*out));
+
+	*out = tt_value_enum(&tt_enum_topology, ring ? 2 : 1);
+	return *out;
+}
+
+static struct ttnn_value compute(struct tt_arena *arena)
+{
+	const struct ttnn_arg fields[] = {{"fp32_dest_acc_en", ttnn_v_bool(true)}};
+	struct ttnn_value config;
+
+	CHECK_OK(tt_object_make(&config, arena, "WormholeComputeKernelConfig", fields,
+				TT_COUNT(fields)));
+	return config;
+}
+
+/* What a case of a product in blocks has besides its operands: a bias, a gate, an activation, chunks. */
+static void add_more(struct given *given, struct tt_arena *arena, uint32_t n, uint32_t rows,
+		     uint32_t columns)
+{
+	const struct ttnn_spec_args bias = given_spec(TTNN_BFLOAT16, 0, 0, 1, columns),
+				    added = given_spec(TTNN_BFLOAT16, 1, 1, rows, columns),
+				    gate = given_spec(TTNN_BFLOAT16, 1, 1, n % 2 ? 1 : rows,
+						      columns);
+	bool strided = !given->args[2].name; /* it has more arguments by place */
+	struct ttnn_value gelu;
+
+	if (n % 3 == 1)
+		given_chips(given, strided ? "bias" : "bias_tensor", &bias, -2, 2);
+	if (n % 5 == 1) {
+		given_chips(given, strided ? "fused_ternary_input_a" : "addcmul_input_tensor1",
+			    &added, -2, 2);
+		given_chips(given, strided ? "fused_ternary_input_b" : "addcmul_input_tensor2",
+			    &gate, -2, 2);
+		given_add(given, strided ? "fused_ternary_scalar" : "scalar", ttnn_v_real(0.5));
+	} else if (n % 5 == 2) {
+		CHECK_OK(tt_activation_named(&gelu, arena, "gelu"));
+		given_add(given, "fused_activation", gelu);
+	} else if (n % 5 == 3) {
+		given_add(given, "fuse_swiglu", ttnn_v_bool(true));
+	} else if (n % 5 == 4) {
+		given_add(given, "chunks", ttnn_v_int(2));
+	}
+}
+
+TEST(products_in_blocks)
+{
+	struct given given = {.state = 7};
+	struct tt_arena arena = {0};
+
+	given_mesh(2, 4);
+	for (uint32_t n = 0; n < 2 * GOLDEN_CASES; n++) {
+		bool strided = n % 2, whole = n % 7 == 5;
+		uint32_t rows = 32 * (1 + n % 3), width = 32 * (1 + n % 2), columns = 128;
+		uint32_t chips = n % 3 ? 4 : 2;
+		const struct ttnn_spec_args a = given_spec(TTNN_BFLOAT16, 1, 1, rows, width),
+					    b = given_spec(TTNN_BFLOAT16, 0, 0, chips * width,
+							   columns),
+					    all = given_spec(TTNN_BFLOAT16, 1, 1, rows,
+							     chips * width);
+
+		given_chips(&given, NULL, &a, -1, 1);
+		given_chips(&given, NULL, &b, -1, 1);
+		if (strided && whole)
+			given_tensor(&given, NULL, &all, 0, 0);
+		else if (strided)
+			given_add(&given, NULL, ttnn_v_none());
+		else if (whole)
+			given_tensor(&given, "persistent_output_buffer", &all, 0, 0);
+		if (strided) {
+			given_add(&given, "dim", ttnn_v_int(3));
+			given_add(&given, "strided_all_gather_core_grid_offset", CORE(0, 6));
+			given_add(&given, "compute_kernel_config", compute(&arena));
+		} else {
+			given_add(&given, "num_workers_per_link", ttnn_v_int(4));
+			if (n % 4 == 0)
+				given_add(&given, "dtype", ttnn_v_dtype(TTNN_FLOAT32));
+		}
+		given_add(&given, "multi_device_global_semaphore", given_list(&given, 0, 1, 4));
+		given_add(&given, "topology", topology(&arena, false));
+		given_add(&given, "config", minimal_config(&arena, 2));
+		given_add(&given, "cluster_axis", ttnn_v_int(chips == 4));
+		add_more(&given, &arena, n / 2, rows, columns);
+		given_case(&given, strided ? strided_minimal : gather_minimal, n, 10);
+	}
+	tt_arena_deinit(&arena);
+}
+
+/* Weights are in parts as well, along the other axis. */
+TEST(products_with_weights_in_parts)
+{
+	struct given given = {.state = 8};
+	struct tt_arena arena = {0};
+
+	given_mesh(2, 2);
+	for (uint32_t n = 0; n < 4; n++) {
+		const struct ttnn_spec_args a = given_spec(TTNN_BFLOAT16, 1, 1, 64, 64),
+					    b = given_spec(TTNN_BFLOAT16, 0, 0, 64, 128),
+					    whole = given_spec(TTNN_BFLOAT16, 0, 0, 128, 128);
+
+		given_chips(&given, NULL, &a, -1, 1);
+		given_chips(&given, NULL, &b, -1, 1);
+		given_tensor(&given, "persistent_weight_buffer", &whole, 0, 0);
+		given_add(&given, "multi_device_global_semaphore", given_list(&given, 0, 1, 2));
+		given_add(&given, "fsdp_multi_device_global_semaphore",
+			  given_list(&given, 0, 1, 2));
+		given_add(&given, "topology", topology(&arena, false));
+		given_add(&given, "config", minimal_config(&arena, 2));
+		given_add(&given, "cluster_axis", ttnn_v_int(n % 2));
+		given_add(&given, "fsdp_cluster_axis", ttnn_v_int(1 - n % 2));
+		given_add(&given, "num_workers_per_link", ttnn_v_int(2));
+		given_add(&given, "num_links", ttnn_v_int(2));
+		given_case(&given, gather_minimal, n, 10);
 	}
 	tt_arena_deinit(&arena);
 }

@@ -11,13 +11,11 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "device/devtensor.h"
 #include "golden/golden_fused.h"
 #include "ops/activation.h"
-#include "ops/collective/async.h"
+#include "ops/collective/fused.h"
 #include "ops/compute.h"
 #include "ops/matmul/matmul.h"
-#include "ops/objects.h"
 #include "ops/op_enums.h"
 #include "ops/usual.h"
 
@@ -77,33 +75,19 @@ static void fused_key(struct tt_key *key, const struct tt_launch *launch)
 	}
 }
 
-static tt_status multiply_on(struct tt_launch *launch, uint32_t chip, struct tt_tensor *a,
-			     struct tt_tensor *result)
-{
-	struct tt_tensor *const from[] = {a, launch->inputs[WEIGHT], launch->inputs[BIAS]};
-	struct tt_tensor *in[3] = {NULL}, *out = NULL;
-	tt_status status = tt_tensor_resident(&out, result, chip, TT_BUFFER_OVERWRITE);
-
-	for (size_t i = 0; i < 3 && status == TTNN_OK; i++)
-		if (from[i])
-			status = tt_tensor_resident(&in[i], from[i], chip, TT_BUFFER_READ);
-	if (status == TTNN_OK)
-		status = tt_matmul_multiply(out, in, plan_of(launch));
-	for (size_t i = 0; i < 3; i++)
-		ttnn_tensor_unref(in[i]);
-	ttnn_tensor_unref(out);
-	return status;
-}
-
 /* Every chip's product of what it has of `a` and its weights. */
-static tt_status multiply_all(struct tt_launch *launch, struct tt_tensor *a,
+static tt_status multiply_all(const struct tt_launch *launch, struct tt_tensor *a,
 			      struct tt_tensor *result)
 {
-	uint32_t chips = launch->device->rows * launch->device->cols;
+	struct tt_launch part = *launch;
 
-	for (uint32_t chip = 0; chip < chips; chip++)
-		TT_TRY(multiply_on(launch, chip, a, result));
-	return TTNN_OK;
+	part.prog = &tt_prog_matmul;
+	part.inputs = (struct tt_tensor *const[]){a, launch->inputs[WEIGHT], launch->inputs[BIAS]};
+	part.input_count = 3;
+	part.outputs[0] = result;
+	part.output_count = 1;
+	part.extra = plan_of(launch);
+	return tt_part_run(&part);
 }
 
 /* The buffers of the product, whose result is this output. */
@@ -143,18 +127,6 @@ static tt_status check_depth(const struct tt_matmul_plan *plan)
 	TT_REQUIRE(plan->config.k && matmul->k % plan->config.k == 0, "Kt % in0_block_w == 0",
 		   "Kt (%u) must be divisible by in0_block_w (%u)", matmul->k, plan->config.k);
 	return TTNN_OK;
-}
-
-/* One more than that many are needed. */
-static tt_status check_semaphores(const struct tt_launch *launch, uint32_t last)
-{
-	const struct ttnn_value *given = &launch->attrs[COLLECTIVE].items[TT_ASYNC_SEMAPHORES];
-
-	if (given->kind != TTNN_VALUE_LIST || given->count > last)
-		return TTNN_OK;
-	return tt_fail(TTNN_RANGE,
-		       "vector::_M_range_check: __n (which is %u) >= this->size() (which is %u)",
-		       last, given->count);
 }
 
 static bool has_config(const struct tt_launch *launch)
@@ -222,7 +194,7 @@ static tt_status gather_matmul_validate(struct tt_launch *launch)
 	TT_TRY(tt_matmul_check(&plan->matmul, &plan->config, &launch->specs[1]));
 	TT_REQUIRE(tt_group_is_ring(&part), "!((topology == ccl::Topology::Linear) && fuse_op)",
 		   "linear is not support when using fused for all-gather");
-	return check_semaphores(launch, 1);
+	return tt_check_semaphores(&part.attrs[TT_ASYNC_SEMAPHORES], 1);
 }
 
 static tt_status gather_matmul_choose(uint32_t *out, struct tt_launch *launch)
@@ -302,7 +274,7 @@ static tt_status matmul_scatter_validate(struct tt_launch *launch)
 	shape.dim[3] /= size;
 	TT_TRY(tt_check_given(launch, 1, &shape));
 	TT_TRY(check_depth(plan));
-	TT_TRY(check_semaphores(launch, 2));
+	TT_TRY(tt_check_semaphores(&items[TT_ASYNC_SEMAPHORES], 2));
 	return check_ring(launch);
 }
 
@@ -402,9 +374,7 @@ static tt_status bind_collective(struct ttnn_value **out, struct ttnn_value *att
 	TT_NEED_MEMORY(fields);
 	memset(fields, 0, TT_ASYNC_COUNT * sizeof(*fields));
 	TT_TRY(tt_async_bind(fields, call, request));
-	attrs[OFFSET] = (struct ttnn_value){.kind = TTNN_VALUE_CORE};
-	TT_NEED(tt_object_core(&attrs[OFFSET].core, tt_call_arg(call, name)), "%s: %s is no core",
-		call->entry->op->name, name);
+	TT_TRY(tt_part_offset(&attrs[OFFSET], call, name));
 	fields[TT_ASYNC_OFFSET] = attrs[OFFSET];
 	attrs[COLLECTIVE] = tt_value_object(prog->attrs, fields);
 	*out = fields;
@@ -505,7 +475,7 @@ static const struct tt_op ops[] = {
 		  "multi_device_global_semaphore: any, all_gather_core_grid_offset: CoreCoord, *, "
 		  "bias: Tensor? = None, num_links: int = 1, "
 		  "memory_config_ag: MemoryConfig? = None, topology: Topology = Ring, "
-		  "barrier_semaphore: any = None, " PRODUCT_ARGS
+		  "barrier_semaphore: any? = None, " PRODUCT_ARGS
 		  ", chunks_per_sync: int? = None, num_workers_per_link: int? = None, "
 		  "num_buffers_per_channel: int? = None"},
 	 .expand = gather_matmul_expand,
@@ -517,7 +487,7 @@ static const struct tt_op ops[] = {
 	 .sigs = {"input_tensor: Tensor, weight_tensor: Tensor, "
 		  "persistent_intermediate_buffer: Tensor, persistent_output_buffer: Tensor, "
 		  "dim: int, multi_device_global_semaphore: any, "
-		  "reduce_scatter_core_grid_offset: CoreCoord, *, barrier_semaphore: any = None, "
+		  "reduce_scatter_core_grid_offset: CoreCoord, *, barrier_semaphore: any? = None, "
 		  "bias: Tensor? = None, num_links: int? = None, "
 		  "memory_config_rs: MemoryConfig? = None, "
 		  "intermediate_memory_config_rs: MemoryConfig? = None, "

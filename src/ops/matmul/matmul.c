@@ -462,17 +462,17 @@ static struct tt_tensor *fitting_bias(struct tt_tensor *bias, const struct tt_te
 }
 
 /* The backend computes the whole product at once; blocks matter only to the model. */
-tt_status tt_matmul_multiply(struct tt_tensor *out, struct tt_tensor *const in[3],
-			     const struct tt_matmul_plan *plan)
+static tt_status matmul_kernel(struct tt_launch *launch)
 {
+	const struct tt_matmul_plan *plan = launch->extra;
 	struct tt_unary_step post[TT_UNARY_STEPS_MAX];
-	struct tt_matmul_job job = {.out = out,
-				    .a = in[0],
-				    .b = in[1],
+	struct tt_matmul_job job = {.out = launch->outputs[0],
+				    .a = launch->inputs[0],
+				    .b = launch->inputs[1],
 				    .transpose_a = plan->matmul.transpose_a,
 				    .transpose_b = plan->matmul.transpose_b,
 				    .alpha = 1,
-				    .bias = fitting_bias(in[2], out),
+				    .bias = fitting_bias(launch->inputs[2], launch->outputs[0]),
 				    .beta = 1,
 				    .post = post};
 	size_t count = 0;
@@ -486,12 +486,7 @@ tt_status tt_matmul_multiply(struct tt_tensor *out, struct tt_tensor *const in[3
 	return tt_backend_get()->matmul(&job);
 }
 
-static tt_status matmul_kernel(struct tt_launch *launch)
-{
-	return tt_matmul_multiply(launch->outputs[0], launch->inputs, launch->extra);
-}
-
-static const struct tt_prog program = {
+const struct tt_prog tt_prog_matmul = {
 	.device_op = "MatmulDeviceOperation",
 	.prim = "ttnn::prim::matmul",
 	.attrs = &schema,
@@ -567,7 +562,8 @@ tt_status tt_matmul_launch(struct tt_tensor **out, struct tt_call *call, struct 
 	else
 		TT_TRY(tt_matmul_choose(&plan.config, matmul));
 	TT_TRY(bind(attrs, &plan));
-	return TT_LAUNCH(out, call, &program, .attrs = attrs, .inputs = inputs, .input_count = 3,
-			 .outputs = &matmul->output, .output_count = 1, .extra = &plan,
+	return TT_LAUNCH(out, call, &tt_prog_matmul, .attrs = attrs, .inputs = inputs,
+			 .input_count = 3, .outputs = &matmul->output, .output_count = 1,
+			 .extra = &plan,
 			 .grid = matmul->sub_device); /* which cores: not only its number */
 }
