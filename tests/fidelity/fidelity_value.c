@@ -75,7 +75,7 @@ static const struct tt_enum *const enums[] = {
 	&tt_enum_embeddings,       &tt_enum_loss_reduction, &tt_enum_gelu_variant,
 	&tt_enum_sigmoid_mode,     &tt_enum_bcast_math,     &tt_enum_bcast_dim,
 	&tt_enum_sparse_kv_format, &tt_enum_rgb_range,      &tt_enum_yuv_space,
-	&tt_enum_yuv_format,       &tt_enum_yuv_range};
+	&tt_enum_yuv_format,       &tt_enum_yuv_range,      &tt_enum_signal_aggregators};
 
 /* Modules whose enumerations and objects are known by their names alone. */
 static const char *without_module(const char *name)
