@@ -343,6 +343,78 @@ tt_status tt_golden_all_reduce(struct tt_golden *golden)
 	return summed(golden, false);
 }
 
+/* All chips' values at a place of the input, added up; none behind its end. */
+static tt_status sum_at(double *out, struct tt_golden *golden, const struct tt_golden_mesh *members,
+			const uint64_t *at)
+{
+	*out = 0;
+	for (uint32_t i = 0; i < members->count; i++) {
+		const struct tt_array *part =
+			tt_golden_mesh_in(golden, "input_tensor", i * members->step);
+		bool inside = true;
+
+		if (!part)
+			return tt_fail_nomem();
+		for (uint32_t d = 0; d < part->shape.rank; d++)
+			inside &= at[d] < part->shape.dim[d];
+		if (inside)
+			*out += *tt_at(part, tt_array_index(part, at));
+	}
+	return TTNN_OK;
+}
+
+tt_status tt_golden_llama_reduce_scatter(struct tt_golden *golden)
+{
+	const struct tt_tensor *in = tt_call_tensor(&golden->call, "input_tensor");
+	uint64_t cores = ttnn_core_set_cores(in->spec.memory.shard.grid);
+	struct ttnn_shape shape = in->spec.shape;
+	uint32_t last = shape.rank - 1, width = shape.dim[last];
+	uint64_t at[TTNN_MAX_RANK];
+	struct tt_golden_mesh members;
+	struct tt_array *out;
+
+	TT_TRY(tt_golden_mesh_find(&members, golden, "input_tensor"));
+	if (width % in->spec.memory.shard.width)
+		width = (uint32_t)((width / 32 + cores - 1) / cores * cores * 32);
+	shape.dim[last] = width / members.count;
+	out = tt_golden_out(golden, &shape, in->spec.dtype);
+	for (uint64_t i = 0; out && i < out->count; i++) {
+		tt_array_coordinate(at, out, i);
+		TT_TRY(sum_at(tt_at(out, i), golden, &members, at));
+	}
+	return out ? TTNN_OK : tt_fail_nomem();
+}
+
+/* Queries, keys and values stand side by side in a row; all three results have room for as many heads as queries. */
+tt_status tt_golden_llama_heads(struct tt_golden *golden)
+{
+	const struct tt_tensor *in = tt_call_tensor(&golden->call, "input_tensor");
+	uint32_t heads = (uint32_t)tt_call_int(&golden->call, "num_heads", 1);
+	uint32_t kv = (uint32_t)tt_call_int(&golden->call, "num_kv_heads", 1);
+	uint32_t width = in->spec.shape.dim[3] / (heads + 2 * kv);
+	struct tt_golden_mesh members;
+
+	TT_TRY(tt_golden_mesh_find(&members, golden, "input_tensor"));
+	for (uint32_t which = 0; which < 3; which++) {
+		const struct ttnn_shape shape = {
+			4, {1, in->spec.shape.dim[2] / members.count, heads, width}};
+		uint32_t first = which ? heads + (which - 1) * kv : 0;
+		struct tt_array *out = tt_golden_out(golden, &shape, in->spec.dtype);
+
+		for (uint64_t i = 0; out && i < out->count; i++) {
+			uint64_t to[TTNN_MAX_RANK], from[TTNN_MAX_RANK] = {0};
+
+			tt_array_coordinate(to, out, i);
+			from[2] = to[1];
+			from[3] = (first + to[2]) * width + to[3];
+			if (to[2] < (which ? kv : heads))
+				TT_TRY(sum_at(tt_at(out, i), golden, &members, from));
+		}
+		TT_NEED_MEMORY(out);
+	}
+	return TTNN_OK;
+}
+
 /* What lies before the first chip of a mesh, in a corner of it: zeros, or copies; behind are its neighbours. */
 tt_status tt_golden_neighbor_pad(struct tt_golden *golden)
 {

@@ -58,6 +58,7 @@
 	X(integral_image)                                                                          \
 	X(isin)                                                                                    \
 	X(kv_cache)                                                                                \
+	X(llama_reduce)                                                                            \
 	X(loss)                                                                                    \
 	X(matmul)                                                                                  \
 	X(matmul_decode)                                                                           \

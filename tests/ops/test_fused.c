@@ -231,6 +231,78 @@ TEST(products_with_weights_in_parts)
 	tt_arena_deinit(&arena);
 }
 
+/* Shards side by side on the first row of cores. */
+static void put_shards(struct ttnn_spec_args *spec, uint32_t width, uint32_t cores)
+{
+	struct ttnn_shard_spec shard = {.height = 32, .width = width};
+
+	CHECK_OK(tt_core_set_grid(&shard.grid, cores < 8 ? cores : 8, (cores + 7) / 8));
+	CHECK_OK(ttnn_memory_config_sharded(&spec->memory, TTNN_WIDTH_SHARDED, TTNN_L1, &shard));
+}
+
+/* What both reductions of Llama are given. */
+static void add_llama(struct given *given, struct ttnn_spec_args *in, uint32_t width,
+		      uint32_t cores)
+{
+	struct ttnn_spec_args buffer = *in;
+
+	put_shards(in, width, cores);
+	buffer.shape.dim[3] = 512 * 16;
+	put_shards(&buffer, 512, 16);
+	given_chips(given, NULL, in, -2, 2);
+	given_tensor(given, NULL, &buffer, 0, 0);
+	given_add(given, "dim", ttnn_v_int(3));
+	given_add(given, "cross_device_semaphore", ttnn_v_int(0));
+	given_add(given, "subdevice_id", ttnn_v_int(0));
+	given_add(given, "cluster_axis", ttnn_v_int(1));
+	given_add(given, "mesh_device", ttnn_v_device(golden_opened));
+}
+
+TEST(sums_of_shards)
+{
+	struct given given = {.state = 9};
+
+	for (uint32_t n = 0; n < GOLDEN_CASES; n++) {
+		uint32_t shard = 32 << n % 3, cut = n % 4 == 3 && shard > 32 ? 32 * 4 : 0;
+		struct ttnn_spec_args in =
+			given_spec(n % 3 == 2 ? TTNN_BFLOAT8_B : TTNN_BFLOAT16, 1, 1, 32,
+				   8 * shard - (cut < shard ? 0 : cut));
+
+		given_mesh(n < 11 ? 2 : 4, n < 11 ? 4 : 2);
+		add_llama(&given, &in, shard, 8);
+		given_add(&given, "num_links", ttnn_v_int(1 + n % 2));
+		given_case(&given, "ttnn.experimental.llama_reduce_scatter", n, 10);
+	}
+}
+
+TEST(heads_of_sums)
+{
+	struct given given = {.state = 10};
+	struct tt_arena arena = {0};
+
+	for (uint32_t n = 0; n < GOLDEN_CASES; n++) {
+		uint32_t heads = 1 + n % 4, kv = 1 + n % 2, width = 64 << n % 2;
+		uint32_t columns = (heads + 2 * kv) * width;
+		struct ttnn_spec_args in =
+			given_spec(n % 5 == 1 ? TTNN_FLOAT32 : TTNN_BFLOAT16, 1, 1, 32, columns);
+		struct ttnn_memory_config place;
+		struct ttnn_shard_spec shard = {.height = 32, .width = width};
+
+		in.layout = TTNN_ROW_MAJOR;
+		given_mesh(n < 11 ? 2 : 4, n < 11 ? 4 : 2);
+		add_llama(&given, &in, 32, columns / 32);
+		CHECK_OK(tt_core_set_grid(&shard.grid, 8, 8));
+		CHECK_OK(ttnn_memory_config_sharded(&place, TTNN_HEIGHT_SHARDED, TTNN_L1, &shard));
+		given_add(&given, "topology", topology(&arena, false));
+		given_add(&given, "num_links", ttnn_v_int(1));
+		given_add(&given, "num_heads", ttnn_v_int(heads));
+		given_add(&given, "num_kv_heads", ttnn_v_int(kv < heads ? kv : heads));
+		given_add(&given, "qkv_memory_config", ttnn_v_memory(&place));
+		given_case(&given, "ttnn.experimental.llama_rs_create_heads", n, 10);
+	}
+	tt_arena_deinit(&arena);
+}
+
 TEST(zz_all_rows)
 {
 	golden_check_family("collective_fused");
