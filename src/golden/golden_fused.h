@@ -12,4 +12,8 @@ tt_status tt_golden_matmul_scatter(struct tt_golden *golden);
 tt_status tt_golden_gather_minimal(struct tt_golden *golden);
 tt_status tt_golden_strided_minimal(struct tt_golden *golden);
 
+/* Norms of rows that lie across a group of chips, as heads, rotated by position. */
+tt_status tt_golden_fused_rms(struct tt_golden *golden);
+tt_status tt_golden_fused_layer(struct tt_golden *golden);
+
 #endif

@@ -38,6 +38,7 @@
 	X(from_data)                                                                               \
 	X(fused_matmul)                                                                            \
 	X(fused_minimal)                                                                           \
+	X(fused_norm)                                                                              \
 	X(fused_strided)                                                                           \
 	X(gate)                                                                                    \
 	X(gather)                                                                                  \

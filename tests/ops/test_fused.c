@@ -303,8 +303,111 @@ TEST(heads_of_sums)
 	tt_arena_deinit(&arena);
 }
 
+/* Norms of rows that lie across a row or a column of the mesh, or on one chip. */
+static void add_norm(struct given *given, uint32_t n, bool layer)
+{
+	uint32_t batches = n % 5 == 1 ? 2 : 1, rows = 32 * (1 + n % 3), heads = 1 + n % 2;
+	uint32_t width = 64 * heads, links = 1 + n % 2;
+	bool each = !layer && heads > 1 && batches == 1 && n % 3 == 0, whole = n % 4 == 3;
+	struct ttnn_value axis = n % 7 == 6 ? ttnn_v_none() : ttnn_v_int(n % 3 != 2);
+	const struct ttnn_spec_args in = given_spec(TTNN_BFLOAT16, 1, batches, rows, width),
+				    line = given_spec(TTNN_BFLOAT16, 0, 0, 1, width),
+				    many = given_spec(TTNN_BFLOAT16, 0, 0, rows, width),
+				    turn = given_spec(TTNN_BFLOAT16, 1, 1, 32, 32),
+				    angles = given_spec(TTNN_BFLOAT16, 1, n % 4 < 2 ? 1 : heads,
+							rows, width / heads);
+	ttnn_tensor *x = given_chips(given, NULL, &in, -3, 3), *stats = NULL;
+
+	given_add(given, "cluster_axis", axis);
+	given_add(given, "mesh_device", ttnn_v_device(golden_opened));
+	given_add(given, "multi_device_global_semaphore", given_list(given, 0, 1, 2));
+	given_add(given, "num_heads_per_device", ttnn_v_int(heads));
+	given_add(given, "num_preferred_links", ttnn_v_int(links));
+	if (n % 2)
+		given_chips(given, "weight", whole && batches == 1 ? &many : &line, -2, 2);
+	if (n % 3 == 1)
+		given_chips(given, "bias", &line, -2, 2);
+	if (each)
+		given_add(given, "per_head_norm", ttnn_v_bool(true));
+	if (!layer && n % 4 == 2) {
+		given_chips(given, "transformation_mat", &turn, -1, 1);
+		given_chips(given, "rope_cos", &angles, -1, 1);
+		given_chips(given, "rope_sin", &angles, -1, 1);
+	}
+	if (each || axis.kind == TTNN_VALUE_NONE)
+		return;
+	CHECK_OK(ttnn_call_one(
+		&stats,
+		layer ? "ttnn.experimental.dit_fused_distributed_layernorm_create_stats_buffer"
+		      : "ttnn.experimental.dit_fused_distributed_rmsnorm_create_stats_buffer",
+		(struct ttnn_arg[]){{NULL, ttnn_v_tensor(x)},
+				    {NULL, axis},
+				    {NULL, ttnn_v_device(golden_opened)},
+				    {"num_links", ttnn_v_int(links)}},
+		4, TTNN_FRONTEND_C));
+	given->tensors[given->tensor_count++] = stats;
+	given_add(given, "persistent_output_buffer", ttnn_v_tensor(stats));
+}
+
+TEST(norms_across_chips)
+{
+	struct given given = {.state = 11};
+
+	given_mesh(2, 4);
+	for (uint32_t n = 0; n < 2 * GOLDEN_CASES; n++) {
+		add_norm(&given, n / 2, n % 2);
+		given_case(&given,
+			   n % 2 ? "ttnn.experimental.dit_fused_distributed_layernorm"
+				 : "ttnn.experimental.dit_fused_distributed_rmsnorm",
+			   n, 6);
+	}
+}
+
+/* "collective_buffers": their pages follow from rows, links and chips; a packet has 34 sums, or 17 of two. */
+TEST(buffers_for_sums)
+{
+	static const struct {
+		uint32_t rows, links, axis, layer, pages;
+	} cases[] = {
+		{1, 1, 1, 0, 4},    {2, 1, 1, 0, 8},    {3, 1, 1, 0, 12}, {4, 1, 1, 0, 4},
+		{8, 1, 1, 0, 4},    {8, 2, 1, 0, 8},    {34, 1, 1, 0, 4}, {35, 1, 1, 0, 8},
+		{128, 1, 1, 0, 16}, {128, 2, 1, 0, 24}, {8, 1, 0, 0, 2},  {2, 1, 0, 0, 4},
+		{1, 1, 1, 1, 4},    {2, 1, 1, 1, 8},    {4, 1, 1, 1, 4},  {17, 1, 1, 1, 4},
+		{18, 1, 1, 1, 8},   {35, 1, 1, 1, 12},  {34, 2, 1, 1, 8}, {64, 2, 1, 1, 16},
+		{8, 1, 0, 1, 2},    {3, 2, 1, 1, 12},   {4, 4, 1, 0, 16},
+	};
+	struct given given = {.state = 12};
+
+	given_mesh(2, 4);
+	for (size_t i = 0; i < TT_COUNT(cases); i++) {
+		const struct ttnn_spec_args in =
+			given_spec(TTNN_BFLOAT16, 1, 1, 32 * cases[i].rows, 64);
+		ttnn_tensor *out = NULL;
+
+		given_tensor(&given, NULL, &in, 0, 1);
+		given_add(&given, "cluster_axis", ttnn_v_int(cases[i].axis));
+		given_add(&given, "mesh_device", ttnn_v_device(golden_opened));
+		given_add(&given, "num_links", ttnn_v_int(cases[i].links));
+		CHECK_OK(ttnn_call_one(
+			&out,
+			cases[i].layer
+				? "ttnn.experimental.dit_fused_distributed_layernorm_create_stats_"
+				  "buffer"
+				: "ttnn.experimental.dit_fused_distributed_rmsnorm_create_stats_"
+				  "buffer",
+			given.args, given.count, TTNN_FRONTEND_C));
+		if (out && (out->spec.shape.dim[2] != cases[i].pages ||
+			    out->spec.shape.dim[3] != 1088 || out->spec.dtype != TTNN_FLOAT32))
+			TEST_FAIL("case %zu: %u pages of %u instead of %u of 1088", i,
+				  out->spec.shape.dim[2], out->spec.shape.dim[3], cases[i].pages);
+		ttnn_tensor_unref(out);
+		given_free(&given);
+	}
+}
+
 TEST(zz_all_rows)
 {
 	golden_check_family("collective_fused");
+	golden_check_family("collective_norm");
 	golden_close();
 }
