@@ -6,6 +6,8 @@
  *	regroup         everybody's parts to everybody, another cut of a dimension
  *	exchange        tokens to experts and back, states to one chip: programs of their own
  *	placements      how their results are spread over the mesh
+ *	fused           programs made of a collective and something else: fused_matmul, fused_minimal and fused_strided
+ *	                with products, fused_norm with norms, llama_reduce with heads
  *
  * What these files share, and attention with them, is which chips take part together: all, or those of one row or
  * column of the mesh (cluster_axis).

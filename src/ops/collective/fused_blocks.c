@@ -139,38 +139,6 @@ bool tt_blocks_takes(const struct tt_tensor *tensor)
 	return !tt_dtype_is_integer(tensor->spec.dtype);
 }
 
-/* What is added, and the gate, which may be one row; outer extents are those of the result. */
-tt_status tt_blocks_check_gate(const struct tt_launch *launch)
-{
-	const struct ttnn_shape *act = &launch->inputs[TT_BLOCKS_IN]->spec.shape;
-	uint32_t m = tt_shape_last(act, 2), n = tt_blocks_width(launch);
-	const struct ttnn_shape *a = &launch->inputs[TT_BLOCKS_ADDED]->spec.shape,
-				*b = &launch->inputs[TT_BLOCKS_GATE]->spec.shape;
-
-	TT_REQUIRE(tt_shape_last(a, 2) == m && tt_shape_last(a, 1) == n,
-		   "ternary_a_logical[-2] == M && ternary_a_logical[-1] == N",
-		   "fused_ternary_input_a shape must match output [M=%u, N=%u], got [%u, %u]", m, n,
-		   tt_shape_last(a, 2), tt_shape_last(a, 1));
-	TT_REQUIRE((tt_shape_last(b, 2) == 1 || tt_shape_last(b, 2) == m) &&
-			   tt_shape_last(b, 1) == n,
-		   "(ternary_b_logical[-2] == 1 || ternary_b_logical[-2] == M) && "
-		   "ternary_b_logical[-1] == N",
-		   "fused_ternary_input_b shape must be [1, N=%u] (broadcast) or [M=%u, N=%u] "
-		   "(full), got [%u, %u]",
-		   n, m, n, tt_shape_last(b, 2), tt_shape_last(b, 1));
-	for (uint32_t back = 3; back <= TTNN_MAX_RANK; back++)
-		for (int i = 0; i < 2; i++) {
-			uint32_t own = tt_shape_last(i ? b : a, back);
-
-			TT_REQUIRE(own == 1 || own == tt_shape_last(act, back),
-				   "ternary_logical[i] == 1 || ternary_logical[i] == output[i]",
-				   "fused_ternary_input_%c has %u in dimension -%u, where the "
-				   "output has %u",
-				   'a' + i, own, back, tt_shape_last(act, back));
-		}
-	return TTNN_OK;
-}
-
 /* What both say of the product, as an object in the arena. */
 tt_status tt_blocks_bind(struct ttnn_value *out, struct tt_call *call, const char *memory,
 			 const struct ttnn_value *scalar)

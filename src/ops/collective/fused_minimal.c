@@ -223,7 +223,10 @@ static tt_status check_gated(const struct tt_launch *launch)
 	TT_REQUIRE(tt_blocks_takes(a) && tt_blocks_takes(b),
 		   "dtype_supported(ternary_a.dtype()) && dtype_supported(ternary_b.dtype())",
 		   "fused_ternary tensors must have supported dtypes");
-	return tt_blocks_check_gate(launch);
+	return tt_minimal_check_gated(&launch->inputs[TT_BLOCKS_ADDED]->spec.shape,
+				      &launch->inputs[TT_BLOCKS_GATE]->spec.shape,
+				      &launch->inputs[TT_BLOCKS_IN]->spec.shape,
+				      tt_blocks_width(launch));
 }
 
 /* A field of the config as it is written, not replaced where it is 0. */

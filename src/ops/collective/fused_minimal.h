@@ -52,9 +52,8 @@ uint64_t tt_blocks_tile(const struct tt_tensor *tensor);
 tt_status tt_blocks_more(struct tt_plan *plan, const struct tt_launch *launch,
 			 const struct tt_blocks *blocks);
 
-/* Refusals: of rings that are not closed, of what is added and gated by, of whole numbers. */
+/* Refusals: of rings that are not closed, of whole numbers. */
 tt_status tt_blocks_check_ring(const struct tt_launch *launch, int64_t axis);
-tt_status tt_blocks_check_gate(const struct tt_launch *launch);
 bool tt_blocks_takes(const struct tt_tensor *tensor);
 
 #endif

@@ -107,7 +107,10 @@ static tt_status strided_check_gated(const struct tt_launch *launch)
 		   "ternary_a.layout() == tt::tt_metal::Layout::TILE && ternary_b.layout() == "
 		   "tt::tt_metal::Layout::TILE",
 		   "StridedAllGatherMinimalMatmulAsync ternary inputs must be TILE layout.");
-	return tt_blocks_check_gate(launch);
+	return tt_minimal_check_gated(&launch->inputs[TT_BLOCKS_ADDED]->spec.shape,
+				      &launch->inputs[TT_BLOCKS_GATE]->spec.shape,
+				      &launch->inputs[TT_BLOCKS_IN]->spec.shape,
+				      tt_blocks_width(launch));
 }
 
 /* Behind what upstream refuses: what nothing could be computed of. */

@@ -72,6 +72,10 @@ extern const struct tt_schema tt_schema_minimal_matmul;
 enum { TT_MINIMAL_ATTRS(TT_ATTR_ID) TT_MINIMAL_ATTR_COUNT };
 extern const struct tt_prog tt_prog_minimal_matmul;
 
+/* Refuses what cannot be added to the product of `act` and n columns, or be its gate. */
+tt_status tt_minimal_check_gated(const struct ttnn_shape *added, const struct ttnn_shape *gate,
+				 const struct ttnn_shape *act, uint32_t n);
+
 /* A block's tiles along one of these, of a config or as upstream chooses them; and the place of its grid. */
 enum { TT_MINIMAL_M, TT_MINIMAL_K, TT_MINIMAL_N, TT_MINIMAL_GRID = 5 };
 uint64_t tt_minimal_block(const struct ttnn_value *config, size_t field);

@@ -106,8 +106,8 @@ static tt_status check_outer(const char *name, const struct ttnn_shape *shape,
 }
 
 /* What is added is as large as the product; what it is gated by may be one row. */
-static tt_status check_gated(const struct ttnn_shape *added, const struct ttnn_shape *gate,
-			     const struct ttnn_shape *act, uint32_t n)
+tt_status tt_minimal_check_gated(const struct ttnn_shape *added, const struct ttnn_shape *gate,
+				 const struct ttnn_shape *act, uint32_t n)
 {
 	uint32_t m = tt_shape_last(act, 2);
 
@@ -150,8 +150,8 @@ static tt_status minimal_validate(struct tt_launch *launch)
 	if (in[BIAS])
 		TT_TRY(check_bias(&in[BIAS]->spec.shape, tt_shape_last(&b->shape, 1)));
 	if (in[ADDED] && in[GATE])
-		TT_TRY(check_gated(&in[ADDED]->spec.shape, &in[GATE]->spec.shape, &a->shape,
-				   tt_shape_last(&b->shape, 1)));
+		TT_TRY(tt_minimal_check_gated(&in[ADDED]->spec.shape, &in[GATE]->spec.shape,
+					      &a->shape, tt_shape_last(&b->shape, 1)));
 	return TTNN_OK;
 }
 
