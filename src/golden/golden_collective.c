@@ -9,49 +9,16 @@
 
 #include "device/device.h"
 #include "device/devtensor.h"
-
-/* The chips that take part with the first one: `step` apart. */
-struct members {
-	uint32_t count, step;
-};
-
-static tt_status members_of(struct members *out, struct tt_golden *golden, const char *name)
-{
-	struct tt_tensor *tensor = tt_call_tensor(&golden->call, name);
-	const struct tt_device *device = tensor ? tt_tensor_device(tensor) : NULL;
-	int64_t axis = tt_call_int(&golden->call, "cluster_axis", -1);
-
-	if (!device)
-		return tt_fail(TTNN_INVALID, "%s: the golden needs a tensor on a mesh of chips",
-			       golden->op->name);
-	*out = (struct members){device->rows * device->cols, 1};
-	if (axis == 0)
-		*out = (struct members){device->rows, device->cols};
-	else if (axis > 0)
-		out->count = device->cols;
-	golden->first_chip = true;
-	return TTNN_OK;
-}
-
-static const struct tt_array *on_chip(struct tt_golden *golden, const char *name, uint32_t chip)
-{
-	const struct tt_array *array;
-	struct tt_tensor *shard;
-
-	if (ttnn_tensor_shard(&shard, tt_call_tensor(&golden->call, name), chip) != TTNN_OK)
-		return NULL;
-	array = tt_golden_read(golden, shard);
-	ttnn_tensor_unref(shard);
-	return array;
-}
+#include "golden/golden_mesh.h"
 
 tt_status tt_golden_all_broadcast(struct tt_golden *golden)
 {
-	struct members members;
+	struct tt_golden_mesh members;
 
-	TT_TRY(members_of(&members, golden, "input_tensor"));
+	TT_TRY(tt_golden_mesh_find(&members, golden, "input_tensor"));
 	for (uint32_t i = 0; i < members.count; i++) {
-		const struct tt_array *in = on_chip(golden, "input_tensor", i * members.step);
+		const struct tt_array *in =
+			tt_golden_mesh_in(golden, "input_tensor", i * members.step);
 		struct tt_array *out = in ? tt_golden_out(golden, &in->shape, in->dtype) : NULL;
 
 		TT_NEED_MEMORY(out);
@@ -172,15 +139,16 @@ tt_status tt_golden_all_to_all_dispatch(struct tt_golden *golden)
 {
 	const struct tt_array *mapping = tt_golden_in(golden, "expert_mapping_tensor");
 	struct tt_array *tokens = NULL, *choices = NULL;
-	struct members members;
+	struct tt_golden_mesh members;
 	uint32_t along = 1;
 
 	TT_TRY(spread_dim(&along, golden, "output_concat_dim"));
-	TT_TRY(members_of(&members, golden, "input_tensor"));
+	TT_TRY(tt_golden_mesh_find(&members, golden, "input_tensor"));
 	for (uint32_t m = 0; m < members.count; m++) {
-		const struct tt_array *in = on_chip(golden, "input_tensor", m * members.step);
+		const struct tt_array *in =
+			tt_golden_mesh_in(golden, "input_tensor", m * members.step);
 		const struct tt_array *ids =
-			on_chip(golden, "expert_indices_tensor", m * members.step);
+			tt_golden_mesh_in(golden, "expert_indices_tensor", m * members.step);
 
 		if (!in || !ids || !mapping)
 			return tt_fail_nomem();
@@ -220,15 +188,16 @@ tt_status tt_golden_all_to_all_combine(struct tt_golden *golden)
 	const struct tt_array *mapping = tt_golden_in(golden, "expert_mapping_tensor");
 	bool reduced = tt_call_bool(&golden->call, "local_reduce", false);
 	struct tt_array *out = NULL;
-	struct members members;
+	struct tt_golden_mesh members;
 	uint32_t along = 1;
 
 	TT_TRY(spread_dim(&along, golden, "output_shard_dim"));
-	TT_TRY(members_of(&members, golden, "input_tensor"));
+	TT_TRY(tt_golden_mesh_find(&members, golden, "input_tensor"));
 	for (uint32_t m = 0; m < members.count; m++) {
 		uint32_t chip = m * members.step;
-		const struct tt_array *in = on_chip(golden, "input_tensor", chip);
-		const struct tt_array *ids = on_chip(golden, "expert_metadata_tensor", chip);
+		const struct tt_array *in = tt_golden_mesh_in(golden, "input_tensor", chip);
+		const struct tt_array *ids =
+			tt_golden_mesh_in(golden, "expert_metadata_tensor", chip);
 
 		if (!in || !ids || !mapping)
 			return tt_fail_nomem();
@@ -322,11 +291,11 @@ tt_status tt_golden_reduce_to_root(struct tt_golden *golden)
 	const struct tt_array *m, *s, *l;
 	struct tt_array *out[3];
 	uint64_t ratio, core = tt_call_tensor(&golden->call, names[1])->spec.memory.shard.width;
-	struct members members;
+	struct tt_golden_mesh members;
 
-	TT_TRY(members_of(&members, golden, names[0]));
+	TT_TRY(tt_golden_mesh_find(&members, golden, names[0]));
 	for (size_t i = 0; i < 3; i++) {
-		const struct tt_array *like = on_chip(golden, names[i], 0);
+		const struct tt_array *like = tt_golden_mesh_in(golden, names[i], 0);
 
 		out[i] = like ? tt_golden_out(golden, &like->shape, like->dtype) : NULL;
 		TT_NEED_MEMORY(out[i]);
@@ -339,14 +308,14 @@ tt_status tt_golden_reduce_to_root(struct tt_golden *golden)
 	for (uint64_t i = 0; i < out[2]->count; i++)
 		*tt_at(out[2], i) = -INFINITY;
 	for (uint32_t chip = 0; chip < members.count; chip++) {
-		m = on_chip(golden, names[2], chip);
+		m = tt_golden_mesh_in(golden, names[2], chip);
 		for (uint64_t i = 0; m && i < m->count; i++)
 			*tt_at(out[2], i) = fmax(*tt_at(out[2], i), *tt_at(m, i));
 	}
 	for (uint32_t chip = 0; chip < members.count; chip++) {
-		l = on_chip(golden, names[0], chip);
-		s = on_chip(golden, names[1], chip);
-		m = on_chip(golden, names[2], chip);
+		l = tt_golden_mesh_in(golden, names[0], chip);
+		s = tt_golden_mesh_in(golden, names[1], chip);
+		m = tt_golden_mesh_in(golden, names[2], chip);
 		if (!l || !s || !m)
 			return tt_fail_nomem();
 		for (uint64_t i = 0; i < s->count; i++)
@@ -379,12 +348,13 @@ static tt_status fill_moved(struct tt_golden *golden, const struct ttnn_shape *s
 {
 	const struct tt_tensor *in = tt_call_tensor(&golden->call, "input_tensor");
 	struct tt_array *out = tt_golden_out(golden, shape, in->spec.dtype);
-	struct members members;
+	struct tt_golden_mesh members;
 
-	TT_TRY(members_of(&members, golden, "input_tensor"));
+	TT_TRY(tt_golden_mesh_find(&members, golden, "input_tensor"));
 	for (uint32_t i = 0; out && i < members.count; i++) {
 		uint32_t which = moving->reversed ? members.count - 1 - i : i;
-		const struct tt_array *part = on_chip(golden, "input_tensor", which * members.step);
+		const struct tt_array *part =
+			tt_golden_mesh_in(golden, "input_tensor", which * members.step);
 		uint64_t at[TTNN_MAX_RANK];
 
 		if (!part)
@@ -414,9 +384,9 @@ static tt_status gathered(struct tt_golden *golden, bool reversed)
 {
 	struct ttnn_shape shape = tt_call_tensor(&golden->call, "input_tensor")->spec.shape;
 	struct moving moving = {.dim = golden_dim(golden, "dim"), .reversed = reversed};
-	struct members members;
+	struct tt_golden_mesh members;
 
-	TT_TRY(members_of(&members, golden, "input_tensor"));
+	TT_TRY(tt_golden_mesh_find(&members, golden, "input_tensor"));
 	moving.extent = shape.dim[moving.dim];
 	shape.dim[moving.dim] *= members.count;
 	return fill_moved(golden, &shape, &moving);
@@ -437,9 +407,9 @@ tt_status tt_golden_all_to_all(struct tt_golden *golden)
 {
 	struct ttnn_shape shape = tt_call_tensor(&golden->call, "input_tensor")->spec.shape;
 	struct moving moving = {.dim = golden_dim(golden, "in_dim")};
-	struct members members;
+	struct tt_golden_mesh members;
 
-	TT_TRY(members_of(&members, golden, "input_tensor"));
+	TT_TRY(tt_golden_mesh_find(&members, golden, "input_tensor"));
 	shape.dim[golden_dim(golden, "out_dim")] /= members.count;
 	moving.extent = shape.dim[moving.dim];
 	shape.dim[moving.dim] *= members.count;
@@ -452,9 +422,9 @@ tt_status tt_golden_slice_reshard(struct tt_golden *golden)
 	struct moving moving = {
 		.dim = golden_dim(golden, "dim"),
 		.offset = (uint32_t)tt_call_int(&golden->call, "output_dim_offset", 0)};
-	struct members members;
+	struct tt_golden_mesh members;
 
-	TT_TRY(members_of(&members, golden, "input_tensor"));
+	TT_TRY(tt_golden_mesh_find(&members, golden, "input_tensor"));
 	moving.extent = shape.dim[moving.dim];
 	shape.dim[moving.dim] =
 		(uint32_t)tt_call_int(&golden->call, "output_dim_shape", 0) / members.count;
@@ -466,15 +436,16 @@ static tt_status summed(struct tt_golden *golden, bool cut)
 {
 	const struct tt_tensor *in = tt_call_tensor(&golden->call, "input_tensor");
 	struct ttnn_shape shape = in->spec.shape;
-	struct members members;
+	struct tt_golden_mesh members;
 	struct tt_array *out;
 
-	TT_TRY(members_of(&members, golden, "input_tensor"));
+	TT_TRY(tt_golden_mesh_find(&members, golden, "input_tensor"));
 	if (cut)
 		shape.dim[golden_dim(golden, "dim")] /= members.count;
 	out = tt_golden_out(golden, &shape, tt_call_dtype(&golden->call, "dtype", in->spec.dtype));
 	for (uint32_t i = 0; out && i < members.count; i++) {
-		const struct tt_array *part = on_chip(golden, "input_tensor", i * members.step);
+		const struct tt_array *part =
+			tt_golden_mesh_in(golden, "input_tensor", i * members.step);
 		uint64_t at[TTNN_MAX_RANK];
 
 		if (!part)
@@ -495,6 +466,78 @@ tt_status tt_golden_reduce_scatter(struct tt_golden *golden)
 tt_status tt_golden_all_reduce(struct tt_golden *golden)
 {
 	return summed(golden, false);
+}
+
+/* All chips' values at a place of the input, added up; none behind its end. */
+static tt_status sum_at(double *out, struct tt_golden *golden, const struct tt_golden_mesh *members,
+			const uint64_t *at)
+{
+	*out = 0;
+	for (uint32_t i = 0; i < members->count; i++) {
+		const struct tt_array *part =
+			tt_golden_mesh_in(golden, "input_tensor", i * members->step);
+		bool inside = true;
+
+		if (!part)
+			return tt_fail_nomem();
+		for (uint32_t d = 0; d < part->shape.rank; d++)
+			inside &= at[d] < part->shape.dim[d];
+		if (inside)
+			*out += *tt_at(part, tt_array_index(part, at));
+	}
+	return TTNN_OK;
+}
+
+tt_status tt_golden_llama_reduce_scatter(struct tt_golden *golden)
+{
+	const struct tt_tensor *in = tt_call_tensor(&golden->call, "input_tensor");
+	uint64_t cores = ttnn_core_set_cores(in->spec.memory.shard.grid);
+	struct ttnn_shape shape = in->spec.shape;
+	uint32_t last = shape.rank - 1, width = shape.dim[last];
+	uint64_t at[TTNN_MAX_RANK];
+	struct tt_golden_mesh members;
+	struct tt_array *out;
+
+	TT_TRY(tt_golden_mesh_find(&members, golden, "input_tensor"));
+	if (width % in->spec.memory.shard.width)
+		width = (uint32_t)((width / 32 + cores - 1) / cores * cores * 32);
+	shape.dim[last] = width / members.count;
+	out = tt_golden_out(golden, &shape, in->spec.dtype);
+	for (uint64_t i = 0; out && i < out->count; i++) {
+		tt_array_coordinate(at, out, i);
+		TT_TRY(sum_at(tt_at(out, i), golden, &members, at));
+	}
+	return out ? TTNN_OK : tt_fail_nomem();
+}
+
+/* Queries, keys and values stand side by side in a row; all three results have room for as many heads as queries. */
+tt_status tt_golden_llama_heads(struct tt_golden *golden)
+{
+	const struct tt_tensor *in = tt_call_tensor(&golden->call, "input_tensor");
+	uint32_t heads = (uint32_t)tt_call_int(&golden->call, "num_heads", 1);
+	uint32_t kv = (uint32_t)tt_call_int(&golden->call, "num_kv_heads", 1);
+	uint32_t width = in->spec.shape.dim[3] / (heads + 2 * kv);
+	struct tt_golden_mesh members;
+
+	TT_TRY(tt_golden_mesh_find(&members, golden, "input_tensor"));
+	for (uint32_t which = 0; which < 3; which++) {
+		const struct ttnn_shape shape = {
+			4, {1, in->spec.shape.dim[2] / members.count, heads, width}};
+		uint32_t first = which ? heads + (which - 1) * kv : 0;
+		struct tt_array *out = tt_golden_out(golden, &shape, in->spec.dtype);
+
+		for (uint64_t i = 0; out && i < out->count; i++) {
+			uint64_t to[TTNN_MAX_RANK], from[TTNN_MAX_RANK] = {0};
+
+			tt_array_coordinate(to, out, i);
+			from[2] = to[1];
+			from[3] = (first + to[2]) * width + to[3];
+			if (to[2] < (which ? kv : heads))
+				TT_TRY(sum_at(tt_at(out, i), golden, &members, from));
+		}
+		TT_NEED_MEMORY(out);
+	}
+	return TTNN_OK;
 }
 
 /* What lies before the first chip of a mesh, in a corner of it: zeros, or copies; behind are its neighbours. */
@@ -550,7 +593,7 @@ tt_status tt_golden_neighbor_pad(struct tt_golden *golden)
 		}
 		if (!empty) {
 			if (!parts[chip])
-				parts[chip] = on_chip(golden, "input_tensor", chip);
+				parts[chip] = tt_golden_mesh_in(golden, "input_tensor", chip);
 			if (!parts[chip])
 				return tt_fail_nomem();
 			*tt_at(out, k) = *tt_at(parts[chip], tt_array_index(parts[chip], at));

@@ -148,9 +148,9 @@ static const struct tt_enum dispatch_algorithm = {"DispatchAlgorithm", dispatch_
 
 static const struct tt_enum_row mmsignal_aggregator_mode_rows[] = {
 	{0, "Auto"}, {1, "On"}, {2, "Off"}};
-static const struct tt_enum mmsignal_aggregator_mode = {"MMSignalAggregatorMode",
-							mmsignal_aggregator_mode_rows,
-							TT_COUNT(mmsignal_aggregator_mode_rows)};
+const struct tt_enum tt_enum_signal_aggregators = {"MMSignalAggregatorMode",
+						    mmsignal_aggregator_mode_rows,
+						    TT_COUNT(mmsignal_aggregator_mode_rows)};
 
 static const struct tt_enum_row mo_eactivation_function_rows[] = {
 	{0, "SILU"}, {1, "SWIGLU"}, {2, "GELU"}, {3, "CLAMPED_SILU"}};
@@ -297,7 +297,7 @@ static const struct {
 	{"operations.experimental", &tt_enum_yuv_format},
 	{"operations.experimental", &tt_enum_yuv_range},
 	{"operations.experimental.ccl_experimental", &dispatch_algorithm},
-	{"operations.experimental.ccl_experimental", &mmsignal_aggregator_mode},
+	{"operations.experimental.ccl_experimental", &tt_enum_signal_aggregators},
 	{"operations.experimental.ccl_experimental", &mo_eactivation_function},
 	{"operations.experimental.ccl_experimental", &worker_mode},
 	{"operations.experimental.disaggregation", &chunk_compression},

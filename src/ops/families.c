@@ -43,6 +43,10 @@
 	X(fill)                                                                                    \
 	X(fold)                                                                                    \
 	X(from_data)                                                                               \
+	X(fused_matmul)                                                                            \
+	X(fused_minimal)                                                                           \
+	X(fused_norm)                                                                              \
+	X(fused_strided)                                                                           \
 	X(gate)                                                                                    \
 	X(gather)                                                                                  \
 	X(getitem)                                                                                 \
@@ -65,6 +69,7 @@
 	X(integral_image)                                                                          \
 	X(isin)                                                                                    \
 	X(kv_cache)                                                                                \
+	X(llama_reduce)                                                                            \
 	X(loss)                                                                                    \
 	X(matmul)                                                                                  \
 	X(matmul_decode)                                                                           \

@@ -7,6 +7,7 @@
 extern const struct tt_enum tt_enum_unary, tt_enum_binary, tt_enum_ternary;
 extern const struct tt_enum tt_enum_padding;
 extern const struct tt_enum tt_enum_topology, tt_enum_fabric, tt_enum_reduce_type;
+extern const struct tt_enum tt_enum_signal_aggregators;
 extern const struct tt_enum tt_enum_gelu_variant, tt_enum_sigmoid_mode, tt_enum_embeddings;
 extern const struct tt_enum tt_enum_sparse_kv_format, tt_enum_wy_inverse;
 extern const struct tt_enum tt_enum_moreh_softmax, tt_enum_moreh_softmax_strategy;

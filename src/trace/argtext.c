@@ -59,18 +59,61 @@ size_t tt_argtext_count(const struct tt_event_scope_begin *scope)
 	return is_device_op(scope) ? 2 : scope->arg_count - scope->left_out;
 }
 
+static bool has_tensor(const struct ttnn_value *value)
+{
+	struct tt_event_tensor tensor;
+
+	for (uint32_t i = 0; value->kind == TTNN_VALUE_OBJECT && i < value->count; i++)
+		if (tt_value_seen_tensor(&tensor, &value->items[i]))
+			return true;
+	return false;
+}
+
+/* An object with tensors among its fields, of a program that is made of others. */
+static void add_holder(struct tt_str *out, const struct ttnn_value *value,
+		       struct tt_argtext_style *style)
+{
+	tt_str_adds(out, value->schema->name);
+	tt_str_addc(out, '(');
+	for (uint32_t i = 0; i < value->count; i++) {
+		if (i)
+			tt_str_adds(out, ", ");
+		tt_argtext_value(out, &value->items[i], style);
+	}
+	tt_str_addc(out, ')');
+}
+
+/* Attributes are an object of the program's schema. Texts stand for the holders of tensors in it: few have any. */
+static void add_attributes(struct tt_str *out, const struct tt_event_scope_begin *scope,
+			   struct tt_argtext_style *style)
+{
+	struct ttnn_value attributes = tt_value_object(scope->schema, scope->args), told[8];
+	struct tt_str holder = {0};
+	bool held = false;
+
+	for (size_t i = 0; i < scope->schema->count && i < sizeof(told) / sizeof(told[0]); i++) {
+		told[i] = scope->args[i];
+		if (held || !has_tensor(&told[i]))
+			continue;
+		held = true;
+		add_holder(&holder, &told[i], style);
+		told[i] = ttnn_v_string(tt_str_text(&holder));
+	}
+	if (held && scope->schema->count <= sizeof(told) / sizeof(told[0]))
+		attributes.items = told;
+	tt_value_text(out, &attributes);
+	tt_str_deinit(&holder);
+}
+
 void tt_argtext(struct tt_str *out, const struct tt_event_scope_begin *scope, size_t index,
 		struct tt_argtext_style *style)
 {
-	struct ttnn_value attributes;
-
 	if (!is_device_op(scope)) {
 		tt_argtext_value(out, &scope->args[index], style);
 		return;
 	}
 	if (index == 0) {
-		attributes = tt_value_object(scope->schema, scope->args);
-		tt_value_text(out, &attributes);
+		add_attributes(out, scope, style);
 		return;
 	}
 	tt_str_addc(out, '{');

@@ -3,7 +3,7 @@
 
 #include "event/value.h"
 #include "golden.h"
-#include "ops/given.h"
+#include "ops/given_mesh.h"
 #include "ops/golden_cases.h"
 #include "ops/objects.h"
 
@@ -16,27 +16,13 @@ static const char *const latent = "ttnn.transformer.ring_mla";
 
 static void open_mesh(void)
 {
-	if (!golden_opened)
-		CHECK_OK(ttnn_mesh_open(&golden_opened,
-					&(struct ttnn_mesh_options){.rows = ROWS, .cols = COLS},
-					&(struct ttnn_device_options){.profile = "t3k"}));
+	given_mesh(ROWS, COLS);
 }
 
 /* A tensor with other numbers on every chip. */
 static void add_tensor(struct given *given, const char *name, const struct ttnn_spec_args *args)
 {
-	ttnn_tensor *tensor = given_tensor(given, name, args, -2, 2);
-
-	for (uint32_t chip = 1; chip < ROWS * COLS; chip++) {
-		ttnn_tensor *other = golden_make(args, &given->state, -2, 2), *from, *to;
-
-		CHECK_OK(tt_tensor_resident(&from, other, 0, TT_BUFFER_READ));
-		CHECK_OK(tt_tensor_resident(&to, tensor, chip, TT_BUFFER_OVERWRITE));
-		memcpy(tt_tensor_data(to), tt_tensor_data(from), (size_t)to->spec.bytes);
-		ttnn_tensor_unref(from);
-		ttnn_tensor_unref(to);
-		ttnn_tensor_unref(other);
-	}
+	given_chips(given, name, args, -2, 2);
 }
 
 struct wish {

@@ -1,6 +1,6 @@
 /*
  * async.h: programs of collectives that take the caller's semaphores (async_program.c), for the operations that launch them
- * (async.c) and for those that multiply besides.
+ * (async.c) and for those that multiply besides (fused_matmul.c).
  */
 #ifndef TT_OPS_COLLECTIVE_ASYNC_H
 #define TT_OPS_COLLECTIVE_ASYNC_H
@@ -29,7 +29,8 @@
 	X(TT_ASYNC_MESH, "mesh_shape")                                                             \
 	X(TT_ASYNC_NODES, "fabric_node_ids")                                                       \
 	X(TT_ASYNC_REVERSED, "reverse_order", .unprinted = true)                                   \
-	X(TT_ASYNC_DTYPE, "dtype", .unprinted = true)
+	X(TT_ASYNC_DTYPE, "dtype", .unprinted = true)                                              \
+	X(TT_ASYNC_OFFSET, "core_grid_offset", .unprinted = true)
 enum { TT_ASYNC_ATTRS(TT_ATTR_ID) TT_ASYNC_COUNT };
 
 /* Of parts; of sums, whose second output is the result; of sums through a buffer, the second input. */

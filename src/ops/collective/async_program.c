@@ -129,6 +129,47 @@ uint32_t tt_link_count(const struct tt_launch *launch)
 
 /* ---- program memory --------------------------------------------------------------------------------------------- */
 
+/* The i-th core, row by row, behind an offset: it may lie outside of the grid. */
+static struct ttnn_core sender_core(const struct tt_launch *launch, const struct ttnn_core *from,
+				    uint32_t i)
+{
+	struct ttnn_core core = tt_core_set_at(launch->grid, i, TTNN_ORIENT_ROW_MAJOR);
+
+	return from ? (struct ttnn_core){core.x + from->x, core.y + from->y} : core;
+}
+
+/* How many of the first cores lie outside of the grid behind an offset, and the first of them. */
+static uint32_t cores_outside(struct ttnn_core *first, const struct tt_launch *launch,
+			      const struct ttnn_core *from, uint32_t count)
+{
+	uint32_t outside = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct ttnn_core core = sender_core(launch, from, i);
+
+		if (!tt_core_set_contains(launch->grid, core) && !outside++)
+			*first = core;
+	}
+	return outside;
+}
+
+/* Without links upstream takes all cores there are, and so too many. */
+static tt_status check_offset(const struct tt_launch *launch, const struct ttnn_core *from,
+			      uint32_t count)
+{
+	uint32_t cores = (uint32_t)ttnn_core_set_cores(launch->grid), outside;
+	struct ttnn_core first = {0, 0};
+
+	count = count && count < cores ? count : cores;
+	outside = cores_outside(&first, launch, from, count);
+	TT_REQUIRE(outside == 0, "selection.all_placeable()",
+		   "Core grid offset %u-%u pushed %u of the %u selected worker cores (first: "
+		   "%u-%u) off the worker grid; kernels cannot be placed there. Request fewer "
+		   "cores or use a smaller offset.",
+		   from->x, from->y, outside, count, first.x, first.y);
+	return TTNN_OK;
+}
+
 tt_status tt_sender_cores(const ttnn_core_set **out, const struct tt_launch *launch,
 			  const struct tt_senders *senders)
 {
@@ -136,6 +177,8 @@ tt_status tt_sender_cores(const ttnn_core_set **out, const struct tt_launch *lau
 	uint32_t count = 2 * side + senders->more, links = tt_link_count(launch), used = 0;
 	struct ttnn_core_range *ranges;
 
+	if (senders->from)
+		TT_TRY(check_offset(launch, senders->from, links * count));
 	TT_NEED(senders->workers && senders->workers <= ttnn_core_set_cores(launch->grid),
 		"num_workers_per_link (%u) must be positive, and at most as many as there are cores",
 		senders->workers);
@@ -153,8 +196,7 @@ tt_status tt_sender_cores(const ttnn_core_set **out, const struct tt_launch *lau
 
 		if (place < 2 * side && place % side < senders->mux)
 			continue;
-		ranges[used].start = ranges[used].end =
-			tt_core_set_at(launch->grid, i, TTNN_ORIENT_ROW_MAJOR);
+		ranges[used].start = ranges[used].end = sender_core(launch, senders->from, i);
 		used++;
 	}
 	return ttnn_core_set_make(out, ranges, used);
@@ -183,6 +225,14 @@ static uint32_t workers_of(const struct tt_launch *launch, uint32_t usual)
 	return given->kind == TTNN_VALUE_INT ? (uint32_t)given->integer : usual;
 }
 
+/* Where the senders begin, if the launch says it. */
+static const struct ttnn_core *offset_of(const struct tt_launch *launch)
+{
+	const struct ttnn_value *offset = tt_launch_attr(launch, "core_grid_offset");
+
+	return offset->kind == TTNN_VALUE_CORE ? &offset->core : NULL;
+}
+
 static tt_status gather_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	double bytes = moved(launch, launch->outputs[0]);
@@ -192,6 +242,7 @@ static tt_status gather_memory(struct tt_plan *plan, const struct tt_launch *lau
 	const ttnn_core_set *cores;
 
 	senders.mux = senders.workers > 1;
+	senders.from = offset_of(launch);
 	TT_TRY(tt_sender_cores(&cores, launch, &senders));
 	return TT_PLAN(plan, cores,
 		       TT_CB_ROW(0, "sender", .pages = 3 * tt_packet_pages(launch),
@@ -210,6 +261,28 @@ static uint32_t scatter_workers(const struct tt_launch *launch)
 	return bytes < bound[0] ? 2 : bytes > bound[1] ? 8 : 4;
 }
 
+/* Fewer where an offset leaves no room for them. */
+static tt_status fitting_workers(uint32_t *workers, const struct tt_launch *launch)
+{
+	uint32_t cores = (uint32_t)ttnn_core_set_cores(launch->grid);
+	const struct ttnn_core *from = offset_of(launch);
+	uint32_t links = tt_link_count(launch), left = cores;
+	struct ttnn_core first;
+
+	if (!from)
+		return TTNN_OK;
+	left -= cores_outside(&first, launch, from, cores);
+	while (*workers > 1 && (uint64_t)links * 2 * (*workers + 1) > left)
+		*workers /= 2;
+	TT_REQUIRE(
+		(uint64_t)links * 4 <= left, "tt::exception",
+		"Not enough cores available on the subdevice or device for the requested "
+		"configuration to match the number of links %u: %u worker cores stay on the grid "
+		"after core_grid_offset (%u, %u), the smallest candidate needs %u",
+		links, left, from->x, from->y, links * 4);
+	return TTNN_OK;
+}
+
 tt_status tt_scatter_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	static const char *const names[] = {"input", "intermediate", "intermediate_2",
@@ -217,9 +290,11 @@ tt_status tt_scatter_memory(struct tt_plan *plan, const struct tt_launch *launch
 	bool fp32 = tt_compute_has(tt_launch_attr(launch, "compute_kernel_config"), TT_COMPUTE_FP32);
 	uint32_t tiles = 4 * tt_packet_pages(launch), most = fp32 ? 4 : 8;
 	struct tt_senders senders = {.workers = workers_of(launch, scatter_workers(launch)),
-				     .mux = 1};
+				     .mux = 1,
+				     .from = offset_of(launch)};
 	const ttnn_core_set *cores;
 
+	TT_TRY(fitting_workers(&senders.workers, launch));
 	TT_TRY(tt_sender_cores(&cores, launch, &senders));
 	for (uint32_t i = 0; i < TT_COUNT(names); i++)
 		if (i != 2 || tt_group_is_ring(launch))

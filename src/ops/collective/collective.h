@@ -6,6 +6,8 @@
  *	regroup         everybody's parts to everybody, another cut of a dimension
  *	exchange        tokens to experts and back, states to one chip: programs of their own
  *	placements      how their results are spread over the mesh
+ *	fused           programs made of a collective and something else: fused_matmul, fused_minimal and fused_strided
+ *	                with products, fused_norm with norms, llama_reduce with heads
  *
  * What these files share, and attention with them, is which chips take part together: all, or those of one row or
  * column of the mesh (cluster_axis).
@@ -146,6 +148,7 @@ tt_status tt_check_links(const struct tt_launch *launch);
  */
 struct tt_senders {
 	uint32_t workers, mux, more;
+	const struct ttnn_core *from; /* (optional) where they begin: the caller says it */
 };
 tt_status tt_sender_cores(const ttnn_core_set **out, const struct tt_launch *launch,
 			  const struct tt_senders *senders);

@@ -376,21 +376,25 @@ static tt_status result_memory(struct ttnn_memory_config *out, const struct tt_m
 }
 
 /* untilize_out gives rows only to a sharded result; others stay tiles. */
-static tt_status matmul_infer(struct tt_launch *launch)
+tt_status tt_matmul_result(struct ttnn_tensor_spec *out, const struct tt_matmul_plan *plan)
 {
-	const struct tt_matmul_plan *plan = launch->extra;
 	const struct tt_matmul *matmul = &plan->matmul;
 	struct ttnn_spec_args args = {.dtype = matmul->dtype, .tile = matmul->tile};
 
-	if (tt_infer_given(launch, 0))
-		return TTNN_OK;
 	TT_TRY(tt_matmul_shape(&args.shape, &matmul->a_shape, &matmul->b_shape));
 	TT_TRY(result_memory(&args.memory, matmul, &plan->config));
 	args.layout = matmul->untilize && tt_memory_config_is_sharded(&args.memory) ? TTNN_ROW_MAJOR
 										    : TTNN_TILE;
 	if (args.layout == TTNN_ROW_MAJOR)
 		args.tile = TT_TILE_DEFAULT;
-	return ttnn_tensor_spec_make(&launch->specs[0], &args);
+	return ttnn_tensor_spec_make(out, &args);
+}
+
+static tt_status matmul_infer(struct tt_launch *launch)
+{
+	if (tt_infer_given(launch, 0))
+		return TTNN_OK;
+	return tt_matmul_result(&launch->specs[0], launch->extra);
 }
 
 static tt_status matmul_validate(struct tt_launch *launch)
@@ -444,10 +448,9 @@ static tt_status matmul_choose(uint32_t *out, struct tt_launch *launch)
 }
 
 /* A bias that does not fit is refused behind the program: what it gives then is never seen. */
-static struct tt_tensor *fitting_bias(const struct tt_launch *launch)
+static struct tt_tensor *fitting_bias(struct tt_tensor *bias, const struct tt_tensor *result)
 {
-	struct tt_tensor *bias = launch->inputs[2];
-	const struct ttnn_shape *out = &launch->outputs[0]->spec.shape;
+	const struct ttnn_shape *out = &result->spec.shape;
 
 	for (uint32_t back = 1; bias && back <= 2; back++) {
 		uint32_t extent = tt_shape_last(&bias->spec.shape, back);
@@ -469,7 +472,7 @@ static tt_status matmul_kernel(struct tt_launch *launch)
 				    .transpose_a = plan->matmul.transpose_a,
 				    .transpose_b = plan->matmul.transpose_b,
 				    .alpha = 1,
-				    .bias = fitting_bias(launch),
+				    .bias = fitting_bias(launch->inputs[2], launch->outputs[0]),
 				    .beta = 1,
 				    .post = post};
 	size_t count = 0;
@@ -483,7 +486,7 @@ static tt_status matmul_kernel(struct tt_launch *launch)
 	return tt_backend_get()->matmul(&job);
 }
 
-static const struct tt_prog program = {
+const struct tt_prog tt_prog_matmul = {
 	.device_op = "MatmulDeviceOperation",
 	.prim = "ttnn::prim::matmul",
 	.attrs = &schema,
@@ -505,18 +508,11 @@ static struct ttnn_value core_value(struct ttnn_core core)
  * The attributes are upstream's MatmulParams in its order: their texts and the cache key come from
  * them.
  */
-tt_status tt_matmul_launch(struct tt_tensor **out, struct tt_call *call, struct tt_matmul *matmul,
-			   const struct tt_matmul_config *config)
+static tt_status bind(struct ttnn_value *attrs, const struct tt_matmul_plan *plan)
 {
-	struct tt_tensor *const inputs[] = {matmul->a, matmul->b, matmul->bias};
-	struct tt_matmul_plan plan = {.matmul = *matmul};
-	struct ttnn_value attrs[schema_count];
+	const struct tt_matmul *matmul = &plan->matmul;
 
-	if (config)
-		plan.config = *config;
-	else
-		TT_TRY(tt_matmul_choose(&plan.config, matmul));
-	TT_TRY(tt_matmul_config_value(&attrs[CONFIG], call->arena, &plan.config));
+	TT_TRY(tt_matmul_config_value(&attrs[CONFIG], matmul->call->arena, &plan->config));
 	attrs[BROADCAST] = ttnn_v_bool(matmul->broadcast);
 	attrs[MEMORY] = ttnn_v_memory(&matmul->memory);
 	attrs[DTYPE] = ttnn_v_dtype(matmul->dtype);
@@ -531,7 +527,43 @@ tt_status tt_matmul_launch(struct tt_tensor **out, struct tt_call *call, struct 
 	attrs[GLOBAL_CB] = attrs[COLUMN_OFFSET] = ttnn_v_none();
 	attrs[SUB_DEVICE] = matmul->sub_device_id;
 	attrs[PIPES] = ttnn_v_list(NULL, 0);
-	return TT_LAUNCH(out, call, &program, .attrs = attrs, .inputs = inputs, .input_count = 3,
-			 .outputs = &matmul->output, .output_count = 1, .extra = &plan,
+	return TTNN_OK;
+}
+
+/* Without a config the object says none, and the plan has the one that is chosen. */
+tt_status tt_matmul_plan_make(struct tt_matmul_plan *out, struct ttnn_value *attrs,
+			      const struct tt_matmul *matmul, const struct tt_matmul_config *config)
+{
+	struct ttnn_value *fields =
+		tt_arena_alloc(matmul->call->arena, schema_count * sizeof(*fields));
+
+	TT_NEED_MEMORY(fields);
+	*out = (struct tt_matmul_plan){.matmul = *matmul, .fused = TT_MATMUL_BEHIND};
+	if (config)
+		out->config = *config;
+	else
+		TT_TRY(tt_matmul_choose(&out->config, matmul));
+	TT_TRY(bind(fields, out));
+	if (!config)
+		fields[CONFIG] = ttnn_v_none();
+	*attrs = tt_value_object(&schema, fields);
+	return TTNN_OK;
+}
+
+tt_status tt_matmul_launch(struct tt_tensor **out, struct tt_call *call, struct tt_matmul *matmul,
+			   const struct tt_matmul_config *config)
+{
+	struct tt_tensor *const inputs[] = {matmul->a, matmul->b, matmul->bias};
+	struct tt_matmul_plan plan = {.matmul = *matmul};
+	struct ttnn_value attrs[schema_count];
+
+	if (config)
+		plan.config = *config;
+	else
+		TT_TRY(tt_matmul_choose(&plan.config, matmul));
+	TT_TRY(bind(attrs, &plan));
+	return TT_LAUNCH(out, call, &tt_prog_matmul, .attrs = attrs, .inputs = inputs,
+			 .input_count = 3, .outputs = &matmul->output, .output_count = 1,
+			 .extra = &plan,
 			 .grid = matmul->sub_device); /* which cores: not only its number */
 }

@@ -1,5 +1,5 @@
 /*
- * matmul.h: the room of matrix products. Other rooms use nothing of it; the tables of objects take the schemas.
+ * matmul.h: the room of matrix products. Collectives multiply with it; the tables of objects take the schemas.
  *
  * The program of matmul, linear and addmm has parts: what is multiplied and how it is cut
  * (matmul_config.c, matmul_auto.c), what is refused (matmul_check.c, matmul_check_config.c), what a
@@ -53,6 +53,32 @@ extern const struct tt_schema tt_schema_minimal_matmul;
 	"*, M_block_size: int = 1, K_block_size: int = 1, N_block_size: int = 1, "                 \
 	"subblock_h: int = 1, subblock_w: int = 1, "                                               \
 	"compute_with_storage_grid_size: CoreCoord ? = None"
+
+/*
+ * The program of minimal_matmul, for those that multiply among other things: its inputs are an operand, a matrix and, or
+ * NULL, a bias, what is added and a gate. Its kernel cuts the product into as many columns as each output has.
+ */
+#define TT_MINIMAL_ATTRS(X)                                                                        \
+	X(TT_MINIMAL_CONFIG, "config")                                                             \
+	X(TT_MINIMAL_ACTIVATION, "fused_activation", .text = TT_TEXT_FIXED,                        \
+	  .fixed = "<BasicUnaryWithParam>")                                                        \
+	X(TT_MINIMAL_MEMORY, "output_mem_config")                                                  \
+	X(TT_MINIMAL_DTYPE, "output_dtype")                                                        \
+	X(TT_MINIMAL_SCALAR, "scalar")                                                             \
+	X(TT_MINIMAL_COMPUTE, "compute_kernel_config")                                             \
+	X(TT_MINIMAL_CHUNKS, "chunks")                                                             \
+	X(TT_MINIMAL_DIM, "dim")                                                                   \
+	X(TT_MINIMAL_SWIGLU, "fuse_swiglu")
+enum { TT_MINIMAL_ATTRS(TT_ATTR_ID) TT_MINIMAL_ATTR_COUNT };
+extern const struct tt_prog tt_prog_minimal_matmul;
+
+/* Refuses what cannot be added to the product of `act` and n columns, or be its gate. */
+tt_status tt_minimal_check_gated(const struct ttnn_shape *added, const struct ttnn_shape *gate,
+				 const struct ttnn_shape *act, uint32_t n);
+
+/* A block's tiles along one of these, of a config or as upstream chooses them; and the place of its grid. */
+enum { TT_MINIMAL_M, TT_MINIMAL_K, TT_MINIMAL_N, TT_MINIMAL_GRID = 5 };
+uint64_t tt_minimal_block(const struct ttnn_value *config, size_t field);
 
 /* Whether an object is such a config; fields that were left open are filled in where it is made. */
 bool tt_matmul_config_is(const struct ttnn_value *value);
@@ -147,10 +173,14 @@ tt_status tt_matmul_refuse(const struct tt_matmul_config *config, const char *co
 
 /* ---- the program ----------------------------------------------------------------------------------------- */
 
+/* Part of a program of a collective, which has circular buffers alone: behind it, or before it. */
+enum tt_matmul_fused { TT_MATMUL_ALONE, TT_MATMUL_BEHIND, TT_MATMUL_BEFORE };
+
 /* What the rows of program memory are computed from: attributes and tensors of a launch. */
 struct tt_matmul_plan {
 	struct tt_matmul matmul;
 	struct tt_matmul_config config;
+	enum tt_matmul_fused fused;
 };
 
 /* Rows of program memory, by kind of config. */
@@ -162,6 +192,17 @@ tt_status tt_matmul_memory(struct tt_plan *out, const struct tt_launch *launch);
  */
 tt_status tt_matmul_launch(struct tt_tensor **out, struct tt_call *call, struct tt_matmul *matmul,
 			   const struct tt_matmul_config *config);
+
+/*
+ * For programs that multiply among other things. What tt_matmul_launch() would launch: its plan, and its attributes
+ * as one object in the arena of the call; the spec of its result. Memory comes from tt_matmul_memory(), of a launch
+ * whose work is the plan; the result from the program's kernel, of one whose extra is.
+ */
+tt_status tt_matmul_plan_make(struct tt_matmul_plan *out, struct ttnn_value *attrs,
+			      const struct tt_matmul *matmul,
+			      const struct tt_matmul_config *config);
+tt_status tt_matmul_result(struct ttnn_tensor_spec *out, const struct tt_matmul_plan *plan);
+extern const struct tt_prog tt_prog_matmul;
 
 /* Fills in what callers leave open: dtype, tile, how exactly, broadcasting; then measures. */
 tt_status tt_matmul_complete(struct tt_matmul *matmul, const struct tt_matmul_config *config,

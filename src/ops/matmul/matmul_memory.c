@@ -100,6 +100,42 @@ static uint64_t page_of(const struct tt_launch *launch, const struct tt_tensor *
 }
 
 /*
+ * Where a collective is in the program: circular buffers with fixed numbers, on all cores that take part. Behind one,
+ * sums lie before the result and signals behind shards.
+ */
+static tt_status add_all_circular(struct tt_plan *plan, const struct tt_launch *launch,
+				  const struct keep *keep)
+{
+	const struct tt_matmul *matmul = &plan_of(launch)->matmul;
+	enum ttnn_dtype sums = sums_of(plan_of(launch));
+	uint64_t page_a = page_of(launch, matmul->a, in_shards(matmul->a));
+	uint64_t page_b = page_of(launch, matmul->b, keep->in1.backing != NULL);
+	uint64_t page_sums = tile_bytes(sums, &matmul->tile);
+	uint64_t bias = matmul->bias ? page_of(launch, matmul->bias, keep->bias.backing) : 0;
+	bool apart = keep->separate || sums != matmul->dtype;
+	bool behind = plan_of(launch)->fused == TT_MATMUL_BEHIND;
+	const ttnn_core_set *cores = keep->in0.cores;
+
+	if (keep->in0_idle.cores)
+		TT_TRY(tt_core_set_merge(&cores, cores, keep->in0_idle.cores));
+#define PART(index_, name_, part_, page_, when_)                                                   \
+	TT_CB_ROW(index_, name_, .pages = (when_) ? (part_).tiles : 0, .page = (page_),            \
+		  .backing = (part_).backing)
+	return TT_PLAN(
+		plan, cores, PART(0, "in0", keep->in0, page_a, true),
+		PART(2, "in2", keep->shard_early, page_a, true),
+		PART(1, "in1", keep->in1, page_b, true), PART(2, "in2", keep->shard, page_a, true),
+		TT_CB_ROW(6, "l1_array", .pages = behind && keep->shard.tiles, .page = 64),
+		PART(5, "interm0", keep->interm, page_sums, apart && behind),
+		PART(4, "out", keep->out, tile_bytes(matmul->dtype, &matmul->tile), true),
+		PART(5, "interm0", keep->interm, page_sums, apart && !behind),
+		PART(3, "in3", keep->bias, bias, matmul->bias != NULL),
+		TT_CB_ROW(10, "in0_transpose", .pages = matmul->transpose_a ? keep->in0.tiles : 0,
+			  .page = page_a));
+#undef PART
+}
+
+/*
  * Buffers in the order in which upstream makes them: addresses follow from it. interm shares the
  * memory of out when both are of one type and the result is not sharded, so it has a row only
  * otherwise.
@@ -113,6 +149,8 @@ static tt_status add_all(struct tt_plan *plan, const struct tt_launch *launch,
 	uint64_t page_b = page_of(launch, matmul->b, keep->in1.backing != NULL);
 	struct part transposed = keep->in0;
 
+	if (plan_of(launch)->fused)
+		return add_all_circular(plan, launch, keep);
 	TT_TRY(add(plan, &keep->in0, page_a));
 	TT_TRY(add(plan, &keep->in0_idle, page_a));
 	TT_TRY(add(plan, &keep->shard_early, page_a));

@@ -2,8 +2,8 @@
  * minimal_matmul.c: minimal_matmul, a product in blocks of a given size; the same cut into chunks, and the same gated
  * and added to a tensor.
  *
- * Models MinimalMatmulDeviceOperation of ttnn 0.81 with its factory for one device: refusals, memory, cores. Not
- * modelled: the factory that receives an operand over the fabric, fuse_swiglu.
+ * Models MinimalMatmulDeviceOperation of ttnn 0.81 with its factory for one device: refusals, memory, cores; and its
+ * kernel for the programs of collectives (ops/collective/fused_minimal.c). Not modelled: fuse_swiglu but for those.
  */
 #include <inttypes.h>
 
@@ -17,7 +17,15 @@
 /* Tiles of a block along each dimension when no config says otherwise. */
 #define DEFAULT_BLOCK 8
 
-enum { MIN_M, MIN_K, MIN_N, MIN_SUB_H, MIN_SUB_W, MIN_GRID, MIN_FIELDS };
+enum {
+	MIN_M = TT_MINIMAL_M,
+	MIN_K,
+	MIN_N,
+	MIN_SUB_H,
+	MIN_SUB_W,
+	MIN_GRID = TT_MINIMAL_GRID,
+	MIN_FIELDS
+};
 
 static const struct tt_field min_config_fields[MIN_FIELDS] = {
 	[MIN_M] = {.name = "M_block_size"},
@@ -32,18 +40,22 @@ static const struct tt_field min_config_fields[MIN_FIELDS] = {
 const struct tt_schema tt_schema_minimal_matmul = {"MinimalMatmulConfig", min_config_fields,
 						   MIN_FIELDS, false};
 
-#define ATTRS(X)                                                                                   \
-	X(CONFIG, "config")                                                                        \
-	X(ACTIVATION, "fused_activation", .text = TT_TEXT_FIXED, .fixed = "<BasicUnaryWithParam>") \
-	X(MEMORY, "output_mem_config")                                                             \
-	X(DTYPE, "output_dtype")                                                                   \
-	X(SCALAR, "scalar")                                                                        \
-	X(COMPUTE, "compute_kernel_config")                                                        \
-	X(CHUNKS, "chunks")                                                                        \
-	X(DIM, "dim")                                                                              \
-	X(SWIGLU, "fuse_swiglu")
-TT_ATTRS(schema, "MinimalMatmulParams", ATTRS);
-enum { ACT, WEIGHT, BIAS, ADDED, GATE };
+enum {
+	CONFIG = TT_MINIMAL_CONFIG,
+	ACTIVATION = TT_MINIMAL_ACTIVATION,
+	MEMORY = TT_MINIMAL_MEMORY,
+	DTYPE = TT_MINIMAL_DTYPE,
+	SCALAR = TT_MINIMAL_SCALAR,
+	COMPUTE = TT_MINIMAL_COMPUTE,
+	CHUNKS = TT_MINIMAL_CHUNKS,
+	DIM = TT_MINIMAL_DIM,
+	SWIGLU = TT_MINIMAL_SWIGLU,
+	schema_count = TT_MINIMAL_ATTR_COUNT
+};
+static const struct tt_field fields[] = {TT_MINIMAL_ATTRS(TT_ATTR_FIELD)};
+static const struct tt_schema schema = {"MinimalMatmulParams", fields, TT_MINIMAL_ATTR_COUNT,
+					false};
+enum { ACT, WEIGHT, BIAS, ADDED, GATE }; /* the inputs */
 
 /* One tensor, or as many chunks of its width. */
 static tt_status minimal_infer(struct tt_launch *launch)
@@ -94,8 +106,8 @@ static tt_status check_outer(const char *name, const struct ttnn_shape *shape,
 }
 
 /* What is added is as large as the product; what it is gated by may be one row. */
-static tt_status check_gated(const struct ttnn_shape *added, const struct ttnn_shape *gate,
-			     const struct ttnn_shape *act, uint32_t n)
+tt_status tt_minimal_check_gated(const struct ttnn_shape *added, const struct ttnn_shape *gate,
+				 const struct ttnn_shape *act, uint32_t n)
 {
 	uint32_t m = tt_shape_last(act, 2);
 
@@ -138,15 +150,14 @@ static tt_status minimal_validate(struct tt_launch *launch)
 	if (in[BIAS])
 		TT_TRY(check_bias(&in[BIAS]->spec.shape, tt_shape_last(&b->shape, 1)));
 	if (in[ADDED] && in[GATE])
-		TT_TRY(check_gated(&in[ADDED]->spec.shape, &in[GATE]->spec.shape, &a->shape,
-				   tt_shape_last(&b->shape, 1)));
+		TT_TRY(tt_minimal_check_gated(&in[ADDED]->spec.shape, &in[GATE]->spec.shape,
+					      &a->shape, tt_shape_last(&b->shape, 1)));
 	return TTNN_OK;
 }
 
 /* The field of a MinimalMatmulConfig, or upstream's default. */
-static uint64_t block_size(const struct tt_launch *launch, size_t field)
+uint64_t tt_minimal_block(const struct ttnn_value *config, size_t field)
 {
-	const struct ttnn_value *config = &launch->attrs[CONFIG];
 	int64_t size;
 
 	if (config->kind == TTNN_VALUE_OBJECT && tt_value_integer(&size, &config->items[field]) &&
@@ -165,8 +176,9 @@ static tt_status minimal_memory(struct tt_plan *plan, const struct tt_launch *la
 	const struct tt_tensor *bias = launch->inputs[BIAS], *added = launch->inputs[ADDED];
 	const struct tt_tensor *gate = launch->inputs[GATE];
 	bool fp32 = tt_compute_has(&launch->attrs[COMPUTE], TT_COMPUTE_FP32);
-	uint64_t m = block_size(launch, MIN_M), k = block_size(launch, MIN_K);
-	uint64_t n = block_size(launch, MIN_N);
+	uint64_t m = tt_minimal_block(&launch->attrs[CONFIG], MIN_M),
+		 k = tt_minimal_block(&launch->attrs[CONFIG], MIN_K);
+	uint64_t n = tt_minimal_block(&launch->attrs[CONFIG], MIN_N);
 	const ttnn_core_set *cores = launch->grid;
 
 	if (config->kind == TTNN_VALUE_OBJECT && config->items[MIN_GRID].kind == TTNN_VALUE_CORE)
@@ -190,7 +202,7 @@ static tt_status minimal_memory(struct tt_plan *plan, const struct tt_launch *la
 }
 
 /* Columns of the product, as many as a chunk has. */
-static tt_status cut_chunk(struct tt_tensor *out, struct tt_tensor *product, size_t which)
+static tt_status cut_chunk(struct tt_tensor *out, struct tt_tensor *product, uint64_t from)
 {
 	const struct ttnn_shape *shape = &out->spec.shape;
 	struct tt_move_loop loops[TTNN_MAX_RANK];
@@ -203,16 +215,20 @@ static tt_status cut_chunk(struct tt_tensor *out, struct tt_tensor *product, siz
 						 .out_dim = (int32_t)d,
 						 .in_step = 1,
 						 .out_step = 1};
-	job.in_start[shape->rank - 1] = (int64_t)(which * shape->dim[shape->rank - 1]);
+	job.in_start[shape->rank - 1] = (int64_t)from;
 	return tt_backend_get()->move(&job);
 }
 
 /* What becomes of the whole product: chunks, or added + scalar × product × gate. */
 static tt_status minimal_finish(struct tt_launch *launch, struct tt_tensor *product)
 {
+	uint64_t from = 0;
+
 	if (!launch->inputs[GATE]) {
-		for (size_t i = 0; i < launch->output_count; i++)
-			TT_TRY(cut_chunk(launch->outputs[i], product, i));
+		for (size_t i = 0; i < launch->output_count; i++) {
+			TT_TRY(cut_chunk(launch->outputs[i], product, from));
+			from += tt_shape_last(&launch->outputs[i]->spec.shape, 1);
+		}
 		return TTNN_OK;
 	}
 	return tt_backend_get()->map(
@@ -230,6 +246,46 @@ static tt_status new_product(struct tt_tensor **out, const struct tt_launch *lau
 
 	shape.dim[shape.rank - 1] = tt_shape_last(&launch->inputs[WEIGHT]->spec.shape, 1);
 	return tt_scratch_f32(out, &shape);
+}
+
+/* Every other tile column of a product, from the first or the second on. */
+static tt_status tile_columns(struct tt_tensor *out, struct tt_tensor *product, uint32_t first)
+{
+	const struct ttnn_shape *shape = &out->spec.shape;
+	uint32_t last = shape->rank - 1;
+	struct tt_move_loop loops[TTNN_MAX_RANK + 1];
+	struct tt_move_job job = {
+		.out = out, .in = product, .loops = loops, .loop_count = shape->rank + 1};
+
+	for (uint32_t d = 0; d <= last; d++)
+		loops[d] = (struct tt_move_loop){.extent = shape->dim[d],
+						 .in_dim = (int32_t)d,
+						 .out_dim = (int32_t)d,
+						 .in_step = 1,
+						 .out_step = 1};
+	loops[last].extent /= TT_TILE;
+	loops[last].in_step = 2 * TT_TILE;
+	loops[last].out_step = TT_TILE;
+	loops[last + 1] = (struct tt_move_loop){TT_TILE, (int32_t)last, (int32_t)last, 1, 1};
+	job.in_start[last] = (int64_t)first * TT_TILE;
+	return tt_backend_get()->move(&job);
+}
+
+/* silu(gate) × up, which take turns in the tile columns of the product. */
+static tt_status swiglu(struct tt_tensor **product)
+{
+	static const struct tt_unary_step silu = {.fn = TT_UNARY_SILU};
+	struct ttnn_shape shape = (*product)->spec.shape;
+	struct tt_map_job job = {.arity = 2, .op = TT_BINARY_MUL, .pre = {&silu}, .pre_count = {1}};
+
+	shape.dim[shape.rank - 1] /= 2;
+	for (uint32_t i = 0; i < 2; i++) {
+		TT_TRY(tt_scratch_f32(&job.in[i], &shape));
+		TT_TRY(tile_columns(job.in[i], *product, i));
+	}
+	TT_TRY(tt_scratch_f32(&job.out, &shape));
+	*product = job.out;
+	return tt_backend_get()->map(&job);
 }
 
 /* Chunks and gates need the whole product first; it is computed aside and then given out. */
@@ -251,14 +307,16 @@ static tt_status minimal_kernel(struct tt_launch *launch)
 		TT_TRY(tt_unary_steps(post, &count, &chain));
 	}
 	job.post_count = (uint32_t)count;
-	if (launch->output_count == 1 && !launch->inputs[GATE])
+	if (launch->output_count == 1 && !launch->inputs[GATE] && !launch->attrs[SWIGLU].boolean)
 		return tt_backend_get()->matmul(&job);
 	TT_TRY(new_product(&job.out, launch));
 	TT_TRY(tt_backend_get()->matmul(&job));
+	if (launch->attrs[SWIGLU].boolean)
+		TT_TRY(swiglu(&job.out));
 	return minimal_finish(launch, job.out);
 }
 
-static const struct tt_prog program = {
+const struct tt_prog tt_prog_minimal_matmul = {
 	.device_op = "MinimalMatmulDeviceOperation",
 	.prim = "ttnn::prim::minimal_matmul",
 	.attrs = &schema,
@@ -291,7 +349,7 @@ static tt_status minimal_launch(struct tt_call *call, const struct minimal_call 
 			       call->entry->op->name);
 	TT_TRY(tt_activation_of(&activation, call->arena, tt_call_arg(call, "fused_activation")));
 	return TT_LAUNCH_RETURN(
-		call, &program,
+		call, &tt_prog_minimal_matmul,
 		TT_INPUTS(tt_call_tensor(call, how->act), tt_call_tensor(call, how->weight),
 			  tt_call_tensor(call, "bias_tensor"), how->added, how->gate),
 		TT_BIND(call, schema, [ACTIVATION] = activation,

@@ -1,0 +1,263 @@
+/*
+ * golden_fused.c: goldens of operations that are a collective and something else, as two steps after one another: parts put
+ * together or added up, and products as sums over float64.
+ */
+#include "golden/golden_fused.h"
+
+#include <math.h>
+
+#include "device/device.h"
+#include "device/devtensor.h"
+#include "golden/golden_mesh.h"
+
+/* rows x depth times depth x columns, each the last two dimensions of what it comes from. */
+static tt_status product(struct tt_array *out, const struct tt_golden *golden,
+			 const struct tt_array *a, const struct tt_array *b,
+			 const struct tt_array *bias)
+{
+	bool turned_a = tt_call_bool(&golden->call, "transpose_a", false);
+	bool turned_b = tt_call_bool(&golden->call, "transpose_b", false);
+	uint64_t columns = tt_shape_last(&out->shape, 1);
+	uint64_t depth = tt_shape_last(&a->shape, turned_a ? 2 : 1);
+	uint64_t rows = columns ? out->count / columns : 0;
+
+	for (uint64_t i = 0; i < out->count; i++) {
+		uint64_t r = i / columns, c = i % columns;
+		double sum = bias ? *tt_at(bias, c) : 0;
+
+		for (uint64_t k = 0; k < depth; k++)
+			sum += *tt_at(a, turned_a ? k * rows + r : r * depth + k) *
+			       *tt_at(b, turned_b ? c * depth + k : k * columns + c);
+		*tt_at(out, i) = sum;
+	}
+	return TTNN_OK;
+}
+
+/* The shape of a product with these rows. */
+static struct ttnn_shape product_shape(const struct tt_golden *golden, const struct ttnn_shape *a,
+				       const struct ttnn_shape *b)
+{
+	struct ttnn_shape shape = *a;
+
+	if (tt_call_bool(&golden->call, "transpose_a", false) && shape.rank > 1)
+		shape.dim[shape.rank - 2] = tt_shape_last(a, 1);
+	shape.dim[shape.rank - 1] =
+		tt_shape_last(b, tt_call_bool(&golden->call, "transpose_b", false) ? 2 : 1);
+	return shape;
+}
+
+/* Rows of all chips one behind the other: a result, or only on the way. */
+static tt_status gathered(struct tt_array **out, struct tt_golden *golden, bool result)
+{
+	struct tt_tensor *in = tt_call_tensor(&golden->call, "input_tensor");
+	struct ttnn_shape shape = in->spec.shape;
+	uint64_t width, own = tt_shape_last(&shape, 1);
+	struct tt_golden_mesh mesh;
+
+	TT_TRY(tt_golden_mesh_find(&mesh, golden, "input_tensor"));
+	width = own * mesh.count;
+	shape.dim[shape.rank - 1] = (uint32_t)width;
+	*out = result ? tt_golden_out(golden, &shape, in->spec.dtype)
+		      : tt_golden_temp(golden, &shape);
+	TT_NEED_MEMORY(*out);
+	for (uint32_t chip = 0; chip < mesh.count; chip++) {
+		const struct tt_array *part =
+			tt_golden_mesh_in(golden, "input_tensor", chip * mesh.step);
+
+		TT_NEED_MEMORY(part);
+		for (uint64_t i = 0; i < part->count; i++)
+			*tt_at(*out, i / own * width + chip * own + i % own) = *tt_at(part, i);
+	}
+	return TTNN_OK;
+}
+
+tt_status tt_golden_gather_matmul(struct tt_golden *golden)
+{
+	const struct tt_array *weight, *bias = tt_golden_mesh_in(golden, "bias", 0);
+	enum ttnn_dtype dtype = tt_call_tensor(&golden->call, "input_tensor")->spec.dtype;
+	struct tt_array *all, *out;
+	struct ttnn_shape shape;
+
+	TT_TRY(gathered(&all, golden, true));
+	weight = tt_golden_mesh_in(golden, "weight_tensor", 0);
+	TT_NEED_MEMORY(weight);
+	shape = all->shape;
+	shape = product_shape(golden, &shape, &weight->shape);
+	out = tt_golden_out(golden, &shape, tt_call_dtype(&golden->call, "dtype", dtype));
+	return out ? product(out, golden, all, weight, bias) : tt_fail_nomem();
+}
+
+tt_status tt_golden_matmul_scatter(struct tt_golden *golden)
+{
+	const struct tt_tensor *in = tt_call_tensor(&golden->call, "input_tensor");
+	const struct tt_tensor *given = tt_call_tensor(&golden->call, "persistent_output_buffer");
+	enum ttnn_dtype dtype = tt_call_dtype(&golden->call, "dtype", in->spec.dtype);
+	struct tt_golden_mesh mesh;
+	struct tt_array *own = NULL, *out = NULL;
+	struct ttnn_shape shape;
+
+	TT_TRY(tt_golden_mesh_find(&mesh, golden, "input_tensor"));
+	for (uint32_t i = 0; i < mesh.count; i++) {
+		uint32_t chip = i * mesh.step;
+		const struct tt_array *a = tt_golden_mesh_in(golden, "input_tensor", chip);
+		const struct tt_array *b = tt_golden_mesh_in(golden, "weight_tensor", chip);
+		const struct tt_array *bias = tt_golden_mesh_in(golden, "bias", chip);
+		struct tt_array *one;
+		uint64_t width, part;
+
+		TT_NEED_MEMORY(a && b ? a : NULL);
+		shape = product_shape(golden, &a->shape, &b->shape);
+		one = i ? tt_golden_temp(golden, &shape) : tt_golden_out(golden, &shape, dtype);
+		if (i == 0) {
+			own = one;
+			shape.dim[shape.rank - 1] /= mesh.count;
+			out = tt_golden_out(golden, &shape, given->spec.dtype);
+		}
+		TT_NEED_MEMORY(one && out ? one : NULL);
+		TT_TRY(product(one, golden, a, b, bias));
+		width = tt_shape_last(&one->shape, 1);
+		part = tt_shape_last(&out->shape, 1);
+		for (uint64_t k = 0; k < out->count; k++)
+			*tt_at(out, k) += *tt_at(one, k / part * width + k % part);
+	}
+	return own ? TTNN_OK : tt_fail_nomem();
+}
+
+/* ---- products in blocks --------------------------------------------------------------------------------------------- */
+
+/* What an operation calls its arguments. */
+struct names {
+	const char *bias, *added, *gate, *scalar;
+};
+
+/* The column of the product that is the gate of a column of the result; 32 behind it is what is gated. */
+static uint64_t gate_column(uint64_t column)
+{
+	return column / 32 * 64 + column % 32;
+}
+
+/* silu(gate) x up, in turns of 32 columns; or as it is. */
+static tt_status paired(struct tt_array **out, struct tt_golden *golden, struct tt_array *whole)
+{
+	struct ttnn_shape shape = whole->shape;
+	uint64_t width = tt_shape_last(&shape, 1);
+
+	*out = whole;
+	if (!tt_call_bool(&golden->call, "fuse_swiglu", false))
+		return TTNN_OK;
+	shape.dim[shape.rank - 1] /= 2;
+	*out = tt_golden_temp(golden, &shape);
+	TT_NEED_MEMORY(*out);
+	for (uint64_t i = 0; i < (*out)->count; i++) {
+		uint64_t at = i / (width / 2) * width + gate_column(i % (width / 2));
+		double gate = *tt_at(whole, at);
+
+		*tt_at(*out, i) = gate / (1 + exp(-gate)) * *tt_at(whole, at + 32);
+	}
+	return TTNN_OK;
+}
+
+/* added + scalar x product x gate, where these are given. */
+static tt_status gated(struct tt_array *out, struct tt_golden *golden, const struct names *names)
+{
+	const struct tt_array *added = tt_golden_mesh_in(golden, names->added, 0);
+	const struct tt_array *gate = tt_golden_mesh_in(golden, names->gate, 0);
+	double scalar = tt_call_real(&golden->call, names->scalar, 1);
+	uint64_t at[TTNN_MAX_RANK];
+
+	for (uint64_t i = 0; added && gate && i < out->count; i++) {
+		tt_array_coordinate(at, out, i);
+		*tt_at(out, i) =
+			tt_array_broadcast(added, &out->shape, at) +
+			scalar * *tt_at(out, i) * tt_array_broadcast(gate, &out->shape, at);
+	}
+	return TTNN_OK;
+}
+
+/* Columns from `from` on, as many as a chunk has, as a result. */
+static tt_status chunk(uint64_t *from, struct tt_golden *golden, const struct tt_array *whole,
+		       uint32_t columns)
+{
+	enum ttnn_dtype dtype = tt_call_tensor(&golden->call, "input_tensor")->spec.dtype;
+	struct ttnn_shape shape = whole->shape;
+	uint64_t width = tt_shape_last(&shape, 1);
+	struct tt_array *out;
+
+	shape.dim[shape.rank - 1] = columns;
+	out = tt_golden_out(golden, &shape, tt_call_dtype(&golden->call, "dtype", dtype));
+	TT_NEED_MEMORY(out);
+	for (uint64_t i = 0; i < out->count; i++)
+		*tt_at(out, i) = *tt_at(whole, i / columns * width + *from + i % columns);
+	*from += columns;
+	return TTNN_OK;
+}
+
+/* The weights as the first chip has them in the end: gathered along the other axis, if at all. */
+static const struct tt_array *weights_of(struct tt_golden *golden)
+{
+	const struct tt_device *device =
+		tt_tensor_device(tt_call_tensor(&golden->call, "weight_tensor"));
+	int64_t axis = tt_call_int(&golden->call, "fsdp_cluster_axis", -1);
+	const struct tt_array *own = tt_golden_mesh_in(golden, "weight_tensor", 0);
+	uint32_t chips = axis == 0 ? device->rows : device->cols;
+	struct ttnn_shape shape;
+	struct tt_array *all;
+
+	if (axis < 0 || !own)
+		return own;
+	shape = own->shape;
+	shape.dim[shape.rank - 2] *= chips;
+	all = tt_golden_temp(golden, &shape);
+	for (uint32_t chip = 0; all && chip < chips; chip++) {
+		own = tt_golden_mesh_in(golden, "weight_tensor",
+					chip * (axis == 0 ? device->cols : 1));
+		for (uint64_t i = 0; own && i < own->count; i++)
+			*tt_at(all, chip * own->count + i) = *tt_at(own, i);
+	}
+	return all;
+}
+
+static tt_status minimal(struct tt_golden *golden, const struct names *names, bool result)
+{
+	const struct ttnn_value *widths = tt_call_arg(&golden->call, "chunk_sizes");
+	const struct tt_array *bias = tt_golden_mesh_in(golden, names->bias, 0), *weight;
+	uint32_t chunks = (uint32_t)tt_call_int(&golden->call, "chunks", 1);
+	struct tt_array *all, *whole;
+	struct ttnn_shape shape;
+	uint64_t from = 0;
+
+	TT_TRY(gathered(&all, golden, result));
+	weight = weights_of(golden);
+	TT_NEED_MEMORY(weight);
+	shape = product_shape(golden, &all->shape, &weight->shape);
+	whole = tt_golden_temp(golden, &shape);
+	TT_NEED_MEMORY(whole);
+	TT_TRY(product(whole, golden, all, weight, bias));
+	TT_TRY(tt_golden_activate(whole, golden, tt_call_arg(&golden->call, "fused_activation")));
+	TT_TRY(paired(&whole, golden, whole));
+	TT_TRY(gated(whole, golden, names));
+	for (uint32_t i = 0; i < chunks; i++) {
+		int64_t columns = tt_shape_last(&whole->shape, 1) / chunks;
+
+		if (widths->kind == TTNN_VALUE_LIST && i < widths->count)
+			tt_value_integer(&columns, &widths->items[i]);
+		TT_TRY(chunk(&from, golden, whole, (uint32_t)columns));
+	}
+	return TTNN_OK;
+}
+
+tt_status tt_golden_gather_minimal(struct tt_golden *golden)
+{
+	static const struct names names = {"bias_tensor", "addcmul_input_tensor1",
+					   "addcmul_input_tensor2", "scalar"};
+
+	return minimal(golden, &names, false);
+}
+
+tt_status tt_golden_strided_minimal(struct tt_golden *golden)
+{
+	static const struct names names = {"bias", "fused_ternary_input_a", "fused_ternary_input_b",
+					   "fused_ternary_scalar"};
+
+	return minimal(golden, &names, true);
+}

@@ -1,0 +1,19 @@
+/* golden_fused.h: what the first chip of a mesh gets of operations that multiply what others have, or for others. */
+#ifndef TT_GOLDEN_GOLDEN_FUSED_H
+#define TT_GOLDEN_GOLDEN_FUSED_H
+
+#include "golden/golden.h"
+
+/* What is gathered, and its product; a product, and a part of the sum of all chips' products. */
+tt_status tt_golden_gather_matmul(struct tt_golden *golden);
+tt_status tt_golden_matmul_scatter(struct tt_golden *golden);
+
+/* The same of products with an activation, gated, or cut into chunks; what is gathered is a result of the second. */
+tt_status tt_golden_gather_minimal(struct tt_golden *golden);
+tt_status tt_golden_strided_minimal(struct tt_golden *golden);
+
+/* Norms of rows that lie across a group of chips, as heads, rotated by position. */
+tt_status tt_golden_fused_rms(struct tt_golden *golden);
+tt_status tt_golden_fused_layer(struct tt_golden *golden);
+
+#endif

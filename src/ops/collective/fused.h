@@ -1,0 +1,28 @@
+/*
+ * fused.h: for programs that are made of a collective and another program (fused_*.c): each of them as a launch within
+ * that of both, whose inputs, outputs and attributes are some of it. Its functions then do for the whole what they do
+ * for a program of their own.
+ */
+#ifndef TT_OPS_COLLECTIVE_FUSED_H
+#define TT_OPS_COLLECTIVE_FUSED_H
+
+#include "ops/collective/async.h"
+
+/* The kernel of a part that knows one chip, on every chip: its tensors are those of the mesh. */
+tt_status tt_part_run(const struct tt_launch *part);
+
+/* What all chips of a group have of a tensor, put together along a dimension; in every chip's `out`. */
+struct tt_gathering {
+	struct tt_tensor *out, *in;
+	uint32_t dim;
+	const struct ttnn_value *axis;
+};
+tt_status tt_part_gather(const struct tt_launch *launch, const struct tt_gathering *gathering);
+
+/* An offset of cores, an argument of this name. */
+tt_status tt_part_offset(struct ttnn_value *out, const struct tt_call *call, const char *name);
+
+/* More semaphores than `last` are needed: else the refusal of a list that has none there. */
+tt_status tt_check_semaphores(const struct ttnn_value *given, uint32_t last);
+
+#endif
