@@ -33,6 +33,7 @@
 	X(embedding)                                                                               \
 	X(exchange)                                                                                \
 	X(expert_regions)                                                                          \
+	X(expert_weights)                                                                          \
 	X(fill)                                                                                    \
 	X(fold)                                                                                    \
 	X(from_data)                                                                               \
