@@ -62,6 +62,7 @@
 	X(minimal_matmul)                                                                          \
 	X(moe)                                                                                     \
 	X(moe_fast_reduce)                                                                         \
+	X(moe_gate)                                                                                \
 	X(moreh)                                                                                   \
 	X(moreh_layer_norm)                                                                        \
 	X(moreh_matmul)                                                                            \

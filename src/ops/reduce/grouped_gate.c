@@ -9,8 +9,8 @@
 
 #include "golden/golden.h"
 #include "ops/movement/movement.h"
+#include "ops/reduce/experts.h"
 #include "ops/values.h"
-#include "tensor/bf16.h"
 
 #define ATTRS(X)                                                                                   \
 	X(GROUPS, "n_groups")                                                                      \
@@ -117,50 +117,6 @@ static tt_status gate_memory(struct tt_plan *plan, const struct tt_launch *launc
 		TT_CB_ROW(22, "cb_gathered_sigmoid", .pages = 2, .page = page));
 }
 
-static double rounded(double number)
-{
-	return (double)tt_bf16_load(tt_bf16_store((float)number));
-}
-
-/* The places of the largest values, the largest first; of equal ones that which comes first. */
-static void largest(uint32_t *places, uint32_t count, const double *values, uint32_t total)
-{
-	bool taken[ALL_EXPERTS] = {false};
-
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t best = 0;
-
-		while (best + 1 < total && taken[best])
-			best++;
-		for (uint32_t k = best + 1; k < total; k++)
-			if (!taken[k] && values[k] > values[best])
-				best = k;
-		places[i] = best;
-		taken[best] = true;
-	}
-}
-
-/* The experts of groups that are not among the best are as bad as can be. */
-static void leave_groups(double *biased)
-{
-	double sums[ALL_GROUPS];
-	uint32_t top[TOP_GROUPS], two[SUMMED_EXPERTS];
-	bool stays[ALL_GROUPS] = {false};
-
-	for (uint32_t g = 0; g < ALL_GROUPS; g++) {
-		const double *group = &biased[g * GROUP];
-
-		largest(two, SUMMED_EXPERTS, group, GROUP);
-		sums[g] = rounded(group[two[0]] + group[two[1]]);
-	}
-	largest(top, TOP_GROUPS, sums, ALL_GROUPS);
-	for (uint32_t i = 0; i < TOP_GROUPS; i++)
-		stays[top[i]] = true;
-	for (uint32_t e = 0; e < ALL_EXPERTS; e++)
-		if (!stays[e / GROUP])
-			biased[e] = -INFINITY;
-}
-
 struct gate {
 	const double *scores, *bias;
 	double scale, epsilon;
@@ -168,15 +124,17 @@ struct gate {
 
 static void choose_experts(float *weights, uint16_t *experts, const struct gate *gate)
 {
+	static const struct tt_expert_groups groups = {ALL_EXPERTS, ALL_GROUPS, SUMMED_EXPERTS,
+						       TOP_GROUPS, false};
 	double sigmoid[ALL_EXPERTS], biased[ALL_EXPERTS], sum = gate->epsilon;
 	uint32_t chosen[ACTIVE_EXPERTS];
 
 	for (uint32_t e = 0; e < ALL_EXPERTS; e++) {
-		sigmoid[e] = rounded(1 / (1 + exp(-gate->scores[e])));
-		biased[e] = rounded(sigmoid[e] + gate->bias[e]);
+		sigmoid[e] = tt_experts_rounded(1 / (1 + exp(-gate->scores[e])));
+		biased[e] = tt_experts_rounded(sigmoid[e] + gate->bias[e]);
 	}
-	leave_groups(biased);
-	largest(chosen, ACTIVE_EXPERTS, biased, ALL_EXPERTS);
+	tt_experts_leave_groups(biased, &groups);
+	tt_experts_best(chosen, ACTIVE_EXPERTS, biased, ALL_EXPERTS);
 	for (uint32_t i = 0; i < ACTIVE_EXPERTS; i++)
 		sum += sigmoid[chosen[i]];
 	for (uint32_t i = 0; i < ACTIVE_EXPERTS; i++) {
