@@ -118,6 +118,7 @@
 	X(to_layout)                                                                               \
 	X(topk)                                                                                    \
 	X(topk_large)                                                                              \
+	X(topk_router)                                                                             \
 	X(tosa)                                                                                    \
 	X(transpose)                                                                               \
 	X(typecast)                                                                                \
