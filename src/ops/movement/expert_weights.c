@@ -9,7 +9,7 @@
 
 #include "golden/golden_experts.h"
 #include "ops/creation/creation.h"
-#include "ops/movement/expert_ring.h"
+#include "ops/expert_ring.h"
 #include "ops/movement/movement.h"
 #include "ops/usual.h"
 

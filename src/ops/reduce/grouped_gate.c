@@ -9,7 +9,7 @@
 
 #include "golden/golden.h"
 #include "ops/movement/movement.h"
-#include "ops/reduce/experts.h"
+#include "ops/experts.h"
 #include "ops/values.h"
 
 #define ATTRS(X)                                                                                   \

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "golden/golden.h"
-#include "ops/reduce/experts.h"
+#include "ops/experts.h"
 #include "ops/usual.h"
 #include "ops/values.h"
 

@@ -8,8 +8,9 @@
 #include <math.h>
 
 #include "golden/golden.h"
+#include "ops/expert_ring.h"
 #include "ops/movement/movement.h"
-#include "ops/reduce/experts.h"
+#include "ops/experts.h"
 #include "ops/usual.h"
 #include "ops/values.h"
 
@@ -20,7 +21,6 @@ TT_ATTRS(schema, "operation_attributes_t", ATTRS);
 enum { TOKENS, WEIGHT, BIAS, INPUTS };
 #define ALL_EXPERTS 128u
 #define GROUPS 4u
-#define MOST_CORES 32u
 
 static tt_status router_infer(struct tt_launch *launch)
 {
@@ -116,27 +116,18 @@ struct ring {
 	uint32_t group; /* cores of one */
 };
 
-static bool comes_before(struct ttnn_core a, struct ttnn_core b)
-{
-	return a.y != b.y ? a.y > b.y : a.x > b.x;
-}
-
 static tt_status ring_find(struct ring *out, const struct tt_launch *launch)
 {
-	struct ttnn_core cores[MOST_CORES], workers[GROUPS];
-	uint32_t count = launch->device->info.dram_banks;
+	struct tt_ring_core ring[TT_RING_MOST];
+	struct ttnn_core cores[TT_RING_MOST], workers[GROUPS];
+	uint32_t count;
 
-	TT_NEED(count >= 2 * GROUPS && count <= MOST_CORES,
+	TT_TRY(tt_ring_cores(ring, &count, launch->device));
+	TT_NEED(count >= 2 * GROUPS,
 		"topk_router_gpt requires at least %u DRAM-aligned cores, got %u", 2 * GROUPS,
 		count);
-	TT_TRY(tt_workers_dram(cores, &launch->device->workers, 0));
-	for (uint32_t i = 1; i < count; i++)
-		for (uint32_t k = i; k && comes_before(cores[k], cores[k - 1]); k--) {
-			struct ttnn_core other = cores[k];
-
-			cores[k] = cores[k - 1];
-			cores[k - 1] = other;
-		}
+	for (uint32_t i = 0; i < count; i++)
+		cores[i] = ring[i].core;
 	out->group = count / GROUPS;
 	for (uint32_t i = 0; i < GROUPS; i++)
 		workers[i] = cores[(i + 1) * out->group - 1];

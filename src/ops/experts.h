@@ -1,6 +1,6 @@
 /* experts.h: how gates choose experts for a token. Called by the kernels of gates; never by goldens, which count ranks. */
-#ifndef TT_OPS_REDUCE_EXPERTS_H
-#define TT_OPS_REDUCE_EXPERTS_H
+#ifndef TT_OPS_EXPERTS_H
+#define TT_OPS_EXPERTS_H
 
 #include "ops/op.h"
 

@@ -4,8 +4,8 @@
  * The cores are a ring, one beside each bank of DRAM. Gate and up have `in` rows of tiles and `between` columns, down the other way
  * round. A core reads blocks of two transactions, 4 tiles wide, or 2 where an odd column is left over.
  */
-#ifndef TT_OPS_MOVEMENT_EXPERT_RING_H
-#define TT_OPS_MOVEMENT_EXPERT_RING_H
+#ifndef TT_OPS_EXPERT_RING_H
+#define TT_OPS_EXPERT_RING_H
 
 #include "ops/op.h"
 
@@ -18,6 +18,13 @@ struct tt_expert_ring {
 	uint32_t in, between; /* tiles of the hidden and of the intermediate extent */
 	uint32_t transaction; /* tiles that are read at once */
 };
+
+/* The cores of the ring in its order, from the last row up, and the bank beside each; TT_RING_MOST of both have room. */
+struct tt_ring_core {
+	struct ttnn_core core;
+	uint32_t bank;
+};
+tt_status tt_ring_cores(struct tt_ring_core *out, uint32_t *count, const struct tt_device *device);
 
 /* The ring of a tensor's device for extents in elements. Refuses a tensor that is not on a device. */
 tt_status tt_expert_ring_make(struct tt_expert_ring *out, const struct tt_tensor *tensor,

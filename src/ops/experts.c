@@ -1,5 +1,5 @@
 /* experts.c: how gates choose experts for a token. */
-#include "ops/reduce/experts.h"
+#include "ops/experts.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* expert_ring.c: which core of the ring has which tiles of experts' weights (moe_ring_common.h and moe_compute_utils of ttnn 0.81). */
-#include "ops/movement/expert_ring.h"
+#include "ops/expert_ring.h"
 
 #include "device/device.h"
 #include "device/devtensor.h"
@@ -7,6 +7,29 @@
 
 #define TRANSACTION 14u
 #define LONG_TRANSACTION 20u /* for one shape alone: 2560 by 640 on eight banks */
+
+static bool comes_before(struct ttnn_core a, struct ttnn_core b)
+{
+	return a.y != b.y ? a.y > b.y : a.x > b.x;
+}
+
+tt_status tt_ring_cores(struct tt_ring_core *out, uint32_t *count, const struct tt_device *device)
+{
+	struct ttnn_core near[TT_ARCH_BANKS];
+
+	*count = device->info.dram_banks;
+	TT_NEED(*count && *count <= TT_RING_MOST && *count <= TT_ARCH_BANKS,
+		"a ring of cores beside %u banks of DRAM", *count);
+	TT_TRY(tt_workers_dram(near, &device->workers, 0));
+	for (uint32_t bank = 0; bank < *count; bank++) {
+		uint32_t place = bank;
+
+		for (; place && comes_before(near[bank], out[place - 1].core); place--)
+			out[place] = out[place - 1];
+		out[place] = (struct tt_ring_core){near[bank], bank};
+	}
+	return TTNN_OK;
+}
 
 tt_status tt_expert_ring_make(struct tt_expert_ring *out, const struct tt_tensor *tensor,
 			      const uint32_t extents[2], bool has_bias)
