@@ -4,10 +4,51 @@
  */
 #include "golden/golden_experts.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "device/device.h"
 #include "device/devtensor.h"
 
 #define SIDE 32
+
+/* ---- choice -------------------------------------------------------------------------------------------------------- */
+
+double tt_golden_bf16(double number)
+{
+	float rounded = (float)number;
+	uint32_t bits;
+
+	memcpy(&bits, &rounded, sizeof(bits));
+	bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000u;
+	memcpy(&rounded, &bits, sizeof(bits));
+	return (double)rounded;
+}
+
+uint32_t tt_golden_rank(const double *values, uint32_t count, uint32_t place)
+{
+	uint32_t rank = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		rank += i < place ? values[i] >= values[place] : values[i] > values[place];
+	return rank;
+}
+
+void tt_golden_leave_groups(double *values)
+{
+	double sums[8] = {0};
+
+	for (uint32_t e = 0; e < 256; e++)
+		if (tt_golden_rank(&values[e / 32 * 32], 32, e % 32) < 2)
+			sums[e / 32] += values[e];
+	for (uint32_t g = 0; g < 8; g++)
+		sums[g] = tt_golden_bf16(sums[g]);
+	for (uint32_t e = 0; e < 256; e++)
+		if (tt_golden_rank(sums, 8, e / 32) >= 4)
+			values[e] = -INFINITY;
+}
+
+/* ---- places -------------------------------------------------------------------------------------------------------- */
 
 /* What the reader of a core knows. */
 struct place {

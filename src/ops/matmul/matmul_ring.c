@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "golden/golden.h"
+#include "golden/golden_experts.h"
 #include "ops/expert_ring.h"
 #include "ops/experts.h"
 #include "ops/matmul/matmul.h"
@@ -189,14 +189,18 @@ static bool shard_on(uint64_t *out, const struct tt_tensor *tensor, struct ttnn_
 	return false;
 }
 
-/* The first row of a bank's part of a layer. */
-static uint64_t bank_row(const struct rows *weight, uint32_t bank, uint64_t layer, uint64_t lines)
+/* The rows that a bank has of a layer: where they begin, and where the bank's end. */
+struct bank {
+	uint64_t first, end;
+};
+
+static struct bank bank_of(const struct rows *weight, uint32_t bank, uint64_t layer, uint64_t lines)
 {
 	uint64_t shard = bank, height = weight->count / WAYS;
 
 	if (shard_on(&shard, weight->tensor, (struct ttnn_core){bank, 0}))
 		height = weight->tensor->spec.memory.shard.height;
-	return shard * height + layer * lines;
+	return (struct bank){shard * height + layer * lines, (shard + 1) * height};
 }
 
 /* Rows of a core's copy of the tokens, from one on, times a tile of weights. */
@@ -205,16 +209,19 @@ struct product {
 	uint64_t first;       /* row of the copy */
 	uint64_t from;        /* column of the tokens */
 	uint64_t row, column; /* of the weights' tile */
+	uint64_t end;         /* of the bank's rows */
 };
 
-/* What a tensor has not adds nothing. */
+/* What a bank has not adds nothing. */
 static void add_tile(double *out, uint64_t stride, const struct product *product)
 {
 	const struct rows *weight = product->weight;
 
 	if (product->column + TT_TILE > weight->width)
 		return;
-	for (uint64_t i = 0; i < TT_TILE && product->row + i < weight->count; i++) {
+	for (uint64_t i = 0; i < TT_TILE && product->row + i < product->end &&
+			     product->row + i < weight->count;
+	     i++) {
 		const double *line =
 			&weight->values[(product->row + i) * weight->width + product->column];
 
@@ -270,8 +277,8 @@ static tt_status last_kernel(struct tt_launch *launch)
 	TT_TRY(rows_of(&out, launch, OUT));
 	for (uint32_t i = 0; i < count && i < WAYS; i++) {
 		uint32_t bank = ring[i].bank, before = 0;
-		uint64_t first = bank_row(&weight, bank, tt_attr_u32(launch, LAYER),
-					  (uint64_t)CHUNKS * MOST_ROWS * TT_TILE);
+		struct bank part = bank_of(&weight, bank, tt_attr_u32(launch, LAYER),
+					   (uint64_t)CHUNKS * MOST_ROWS * TT_TILE);
 
 		for (uint32_t b = 0; b < bank; b++)
 			before += rows_in(b);
@@ -281,9 +288,9 @@ static tt_status last_kernel(struct tt_launch *launch)
 					 &(struct product){
 						 &tokens, &weight, copy_on(&tokens, ring[i].core),
 						 (uint64_t)(before + k) * TT_TILE,
-						 first + (uint64_t)(n / COLLECTORS * rows_in(bank) + k) *
-								 TT_TILE,
-						 (uint64_t)(n % COLLECTORS) * TT_TILE});
+						 part.first + (uint64_t)(n / COLLECTORS * rows_in(bank) +
+									 k) * TT_TILE,
+						 (uint64_t)(n % COLLECTORS) * TT_TILE, part.end});
 	}
 	for (uint32_t n = 0; n < CHUNKS * COLLECTORS; n++) {
 		uint64_t shard, wide = out.tensor->spec.memory.shard.width, column;
@@ -312,9 +319,9 @@ static tt_status gate_scores(double *scores, double *bias, struct tt_launch *lau
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t column = i / 3 * 2 + (i % 3 ? i % 3 - 1 : 0);
 		uint32_t rows = i % 3 ? OWN_ROWS : 2 * SENT_ROWS;
-		uint64_t first = bank_row(&weight, ring[i].bank, tt_attr_u32(launch, GATE_LAYER),
-					  (uint64_t)GATE_LINES * TT_TILE);
-		uint64_t last = first + (uint64_t)(GATE_LINES - 1) * TT_TILE;
+		struct bank part = bank_of(&weight, ring[i].bank, tt_attr_u32(launch, GATE_LAYER),
+					   (uint64_t)GATE_LINES * TT_TILE);
+		uint64_t last = part.first + (uint64_t)(GATE_LINES - 1) * TT_TILE;
 
 		for (uint32_t k = 0; k < rows; k++) {
 			uint32_t to = i % 3 ? column : column + k % 2;
@@ -323,10 +330,10 @@ static tt_status gate_scores(double *scores, double *bias, struct tt_launch *lau
 			add_tile(&scores[(size_t)to * TT_TILE], EXPERTS,
 				 &(struct product){&tokens, &weight, copy_on(&tokens, ring[i].core),
 						   (uint64_t)row * TT_TILE,
-						   first + (uint64_t)(k / 2) * TT_TILE,
-						   (uint64_t)(k % 2) * TT_TILE});
+						   part.first + (uint64_t)(k / 2) * TT_TILE,
+						   (uint64_t)(k % 2) * TT_TILE, part.end});
 		}
-		for (uint32_t c = 0; i % 3 && c < TT_TILE; c++)
+		for (uint32_t c = 0; i % 3 && last < part.end && c < TT_TILE; c++)
 			bias[column * TT_TILE + c] = value_at(&weight, last, c);
 	}
 	return TTNN_OK;
@@ -430,10 +437,10 @@ static tt_status golden_ring(struct tt_ring_core *ring, const struct tt_golden *
 	return TTNN_OK;
 }
 
-/* Which part of the output a core has, by the order of its cores. */
-static int64_t golden_part(const struct tt_golden *golden, struct ttnn_core core)
+/* Which part of a tensor a core has, by the order of its cores. */
+static int64_t golden_part(const struct tt_golden *golden, const char *name, struct ttnn_core core)
 {
-	const struct tt_tensor *out = tt_call_tensor(&golden->call, "output_tensor");
+	const struct tt_tensor *out = tt_call_tensor(&golden->call, name);
 	struct ttnn_core cores[64];
 	size_t count = tt_core_set_list(cores, TT_COUNT(cores), out->spec.memory.shard.grid,
 					out->spec.memory.shard.orientation);
@@ -444,18 +451,43 @@ static int64_t golden_part(const struct tt_golden *golden, struct ttnn_core core
 	return -1;
 }
 
-/* Weights [banks, lines, 224] of layer 0 as [16384, 896], undone: from a row to its bank and back. */
+/* The first row of a core's copy of the tokens. */
+static uint64_t golden_copy(const struct tt_golden *golden, struct ttnn_core core)
+{
+	int64_t part = golden_part(golden, "input_tensor", core);
+
+	return part < 0 ? 0 : (uint64_t)part * 32;
+}
+
+/* Weights [..., banks, lines, width], of which there may be less: 0 behind. */
+static double line_of_bank(const struct tt_array *weight, uint64_t bank, uint64_t line,
+			   uint64_t column)
+{
+	uint64_t width = tt_shape_last(&weight->shape, 1), lines = weight->count / WAYS / width;
+
+	return line < lines ? *tt_at(weight, (bank * lines + line) * width + column) : 0;
+}
+
+/* Those of layer 0 as [16384, 896]: from a row to its bank and back. */
+static const uint32_t starts[WAYS + 1] = {0,   44,  88,	 130, 172, 214, 256,
+					  298, 340, 384, 428, 470, 512};
+
+static uint64_t bank_of_row(uint64_t k)
+{
+	uint64_t bank = 0;
+
+	while (starts[bank + 1] <= k / 32)
+		bank++;
+	return bank;
+}
+
 static double last_weight(const struct tt_array *weight, uint64_t k, uint64_t n)
 {
-	static const uint32_t starts[WAYS + 1] = {0,   44,  88,  130, 172, 214, 256,
-						  298, 340, 384, 428, 470, 512};
-	uint64_t bank = 0, rows, tile = k / 32, column = n / 32, line;
+	uint64_t bank = bank_of_row(k), rows, tile = k / 32, column = n / 32, line;
 
-	while (starts[bank + 1] <= tile)
-		bank++;
 	rows = starts[bank + 1] - starts[bank];
 	line = (column / 7 * rows + tile - starts[bank]) * 32 + k % 32;
-	return *tt_at(weight, (bank * 5632 + line) * 224 + column % 7 * 32 + n % 32);
+	return line_of_bank(weight, bank, line, column % 7 * 32 + n % 32);
 }
 
 static tt_status last_golden(struct tt_golden *golden)
@@ -466,13 +498,15 @@ static tt_status last_golden(struct tt_golden *golden)
 	struct ttnn_core cores[TT_RING_MOST], collectors[COLLECTORS];
 	struct tt_ring_core ring[TT_RING_MOST];
 	const ttnn_core_set *set;
+	uint64_t width, copies[WAYS];
 	struct tt_array *out;
-	uint64_t width;
 
 	TT_GOLDEN_NEED(in && weight && given && given->shape.rank == 2);
 	TT_TRY(golden_ring(ring, golden));
-	for (uint32_t i = 0; i < WAYS; i++)
+	for (uint32_t i = 0; i < WAYS; i++) {
 		cores[i] = ring[i].core;
+		copies[ring[i].bank] = golden_copy(golden, ring[i].core);
+	}
 	TT_TRY(tt_cores_set(&set, cores, WAYS));
 	TT_TRY(collectors_find(collectors,
 			       tt_tensor_device(tt_call_tensor(&golden->call, "input_tensor")), set));
@@ -483,48 +517,81 @@ static tt_status last_golden(struct tt_golden *golden)
 		*tt_at(out, i) = *tt_at(given, i);
 	for (uint64_t n = 0; n < 896; n++) {
 		uint64_t tile = n / 32;
-		int64_t part = golden_part(golden, collectors[tile % 7]);
+		int64_t part = golden_part(golden, "output_tensor", collectors[tile % 7]);
 		uint64_t column = (uint64_t)part * (width / 7) + tile / 7 * 32 + n % 32;
 
-		for (uint64_t m = 0; m < 32 && part >= 0; m++) {
-			double sum = 0;
+		double sums[32] = {0};
 
-			for (uint64_t k = 0; k < 16384; k++)
-				sum += *tt_at(in, m * 16384 + k) * last_weight(weight, k, n);
-			*tt_at(out, m * width + column) = sum;
+		for (uint64_t k = 0; k < 16384; k++) {
+			double factor = last_weight(weight, k, n);
+
+			for (uint64_t m = 0; m < 32 && factor != 0; m++)
+				sums[m] += *tt_at(in, (copies[bank_of_row(k)] + m) * 16384 + k) *
+					   factor;
 		}
+		for (uint64_t m = 0; m < 32 && part >= 0; m++)
+			*tt_at(out, m * width + column) = sums[m];
 	}
 	return TTNN_OK;
+}
+
+/* Which of the ring has a row's part of a column. */
+static uint64_t gate_place(uint64_t k, uint64_t n)
+{
+	uint64_t column = n / 32;
+
+	return column / 2 * 3 + (k / 32 < 152 ? 1 + column % 2 : 0);
 }
 
 /* A weight of layer 0, or a bias behind the rows: of 12 parts of 77 lines of tiles, two wide. */
 static double gate_weight(const struct tt_array *weight, const struct tt_ring_core *ring,
 			  uint64_t k, uint64_t n)
 {
-	uint64_t column = n / 32, tile = k / 32, group = column / 2, line, side, place;
+	uint64_t tile = k / 32, place = gate_place(k < 7168 ? k : 0, n), line, side;
 
 	if (k >= 7168) { /* the bias */
-		place = group * 3 + 1 + column % 2;
 		line = 76;
 		side = 0;
 	} else if (tile < 152) {
-		place = group * 3 + 1 + column % 2;
 		line = tile / 2;
 		side = tile % 2;
 	} else {
-		place = group * 3;
 		line = tile - 152;
-		side = column % 2;
+		side = n / 32 % 2;
 	}
-	return *tt_at(weight, ((ring[place].bank * 77 + line) * 32 + k % 32) * 64 + side * 32 + n % 32);
+	return line_of_bank(weight, ring[place].bank, line * 32 + k % 32, side * 32 + n % 32);
 }
 
-/* The numbers' bits are upper halves: those of float(1 << 7 | ...) are what the product of powers of two gives. */
+/* A number shifted by 7 is the exponent of a bfloat16 without a fraction. */
 static double bits_as_number(uint32_t expert)
 {
-	int exponent = (int)expert; /* the number shifted by 7 is the exponent of a bfloat16 without a fraction */
+	return expert == 0 ? 0 : expert == 255 ? INFINITY : ldexp(1, (int)expert - 127);
+}
 
-	return exponent == 0 ? 0 : exponent == 255 ? INFINITY : ldexp(1, exponent - 127);
+/* What each of 32 tokens has of each expert: the biased score. */
+static double *golden_keys(struct tt_golden *golden, const struct tt_ring_core *ring)
+{
+	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
+	const struct tt_array *weight = tt_golden_in(golden, "w_tensor");
+	double *keys = tt_arena_calloc(golden->arena, 32 * 256, sizeof(*keys));
+
+	for (uint64_t e = 0; keys && e < 256; e++) {
+		for (uint64_t k = 0; k < 7168; k++) {
+			double factor = gate_weight(weight, ring, k, e);
+
+			uint64_t copy = golden_copy(golden, ring[gate_place(k, e)].core);
+
+			for (uint64_t m = 0; m < 32 && factor != 0; m++)
+				keys[m * 256 + e] += *tt_at(in, (copy + m) * 7168 + k) * factor;
+		}
+		for (uint64_t m = 0; m < 32; m++) {
+			double score =
+				tt_golden_bf16(1 / (1 + exp(-keys[m * 256 + e])));
+
+			keys[m * 256 + e] = tt_golden_bf16(score + gate_weight(weight, ring, 7168, e));
+		}
+	}
+	return keys;
 }
 
 static tt_status gate_golden(struct tt_golden *golden)
@@ -535,6 +602,7 @@ static tt_status gate_golden(struct tt_golden *golden)
 	struct tt_ring_core ring[TT_RING_MOST];
 	struct tt_array *out;
 	int64_t part;
+	double *keys;
 
 	TT_GOLDEN_NEED(in && weight && given && given->shape.rank == 2);
 	TT_TRY(golden_ring(ring, golden));
@@ -542,44 +610,20 @@ static tt_status gate_golden(struct tt_golden *golden)
 	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < out->count; i++)
 		*tt_at(out, i) = *tt_at(given, i);
-	part = golden_part(golden, ring[WAYS - 1].core);
+	part = golden_part(golden, "output_tensor", ring[WAYS - 1].core);
+	keys = golden_keys(golden, ring);
+	TT_NEED_MEMORY(keys);
 	for (uint64_t m = 0; m < 32 && part >= 0; m++) {
-		double keys[256], sums[8] = {0};
+		double *own = &keys[m * 256];
+		uint64_t column = (uint64_t)part * 32 + m;
 
-		for (uint64_t e = 0; e < 256; e++) {
-			double sum = 0;
-
-			for (uint64_t k = 0; k < 7168; k++)
-				sum += *tt_at(in, m * 7168 + k) * gate_weight(weight, ring, k, e);
-			sum = tt_golden_fit(TTNN_BFLOAT16, 1 / (1 + exp(-sum)));
-			keys[e] = tt_golden_fit(TTNN_BFLOAT16,
-						sum + gate_weight(weight, ring, 7168, e));
-		}
+		tt_golden_leave_groups(own);
 		for (uint32_t e = 0; e < 256; e++) {
-			uint32_t rank = 0, first = e / 32 * 32;
+			uint64_t rank = tt_golden_rank(own, 256, e);
 
-			for (uint32_t i = first; i < first + 32; i++)
-				rank += i < e ? keys[i] >= keys[e] : keys[i] > keys[e];
-			sums[e / 32] += rank < 2 ? keys[e] : 0;
-		}
-		for (uint32_t g = 0; g < 8; g++)
-			sums[g] = tt_golden_fit(TTNN_BFLOAT16, sums[g]);
-		for (uint32_t g = 0; g < 8; g++) {
-			uint32_t rank = 0;
-
-			for (uint32_t i = 0; i < 8; i++)
-				rank += i < g ? sums[i] >= sums[g] : sums[i] > sums[g];
-			for (uint32_t e = 0; rank >= 4 && e < 32; e++)
-				keys[g * 32 + e] = -INFINITY;
-		}
-		for (uint32_t e = 0; e < 256; e++) {
-			uint64_t rank = 0, column = (uint64_t)part * 32 + m;
-
-			for (uint32_t i = 0; i < 256; i++)
-				rank += i < e ? keys[i] >= keys[e] : keys[i] > keys[e];
 			if (rank >= 8)
 				continue;
-			*tt_at(out, rank * given->shape.dim[1] + column) = keys[e];
+			*tt_at(out, rank * given->shape.dim[1] + column) = own[e];
 			*tt_at(out, (8 + rank) * given->shape.dim[1] + column) = bits_as_number(e);
 		}
 	}

@@ -5,9 +5,8 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
-#include "golden/golden.h"
+#include "golden/golden_experts.h"
 #include "ops/movement/movement.h"
 #include "ops/experts.h"
 #include "ops/values.h"
@@ -25,7 +24,6 @@ enum { SCORES, BIAS };
 /* What the program can be asked for, alone. */
 #define ALL_EXPERTS 256
 #define ALL_GROUPS 8
-#define GROUP (ALL_EXPERTS / ALL_GROUPS)
 #define SUMMED_EXPERTS 2
 #define TOP_GROUPS 4
 #define ACTIVE_EXPERTS 8
@@ -195,45 +193,17 @@ static tt_status gate_expand(struct tt_call *call)
 
 /* ---- golden --------------------------------------------------------------------------------------------------- */
 
-static double bf16(double number)
-{
-	float rounded = (float)number;
-	uint32_t bits;
-
-	memcpy(&bits, &rounded, sizeof(bits));
-	bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000u;
-	memcpy(&rounded, &bits, sizeof(bits));
-	return (double)rounded;
-}
-
-/* How many values are larger than this one, or as large and before it. */
-static uint32_t rank_of(const double *values, uint32_t count, uint32_t place)
-{
-	uint32_t rank = 0;
-
-	for (uint32_t i = 0; i < count; i++)
-		rank += i < place ? values[i] >= values[place] : values[i] > values[place];
-	return rank;
-}
-
 static void golden_token(double *weights, double *experts, const struct gate *gate)
 {
-	double sigmoid[ALL_EXPERTS], biased[ALL_EXPERTS], sums[ALL_GROUPS] = {0}, sum = 0;
+	double sigmoid[ALL_EXPERTS], biased[ALL_EXPERTS], sum = 0;
 
 	for (uint32_t e = 0; e < ALL_EXPERTS; e++) {
-		sigmoid[e] = bf16(1 / (1 + exp(-gate->scores[e])));
-		biased[e] = bf16(sigmoid[e] + gate->bias[e]);
+		sigmoid[e] = tt_golden_bf16(1 / (1 + exp(-gate->scores[e])));
+		biased[e] = tt_golden_bf16(sigmoid[e] + gate->bias[e]);
 	}
-	for (uint32_t e = 0; e < ALL_EXPERTS; e++)
-		if (rank_of(&biased[e / GROUP * GROUP], GROUP, e % GROUP) < SUMMED_EXPERTS)
-			sums[e / GROUP] += biased[e];
-	for (uint32_t g = 0; g < ALL_GROUPS; g++)
-		sums[g] = bf16(sums[g]);
-	for (uint32_t e = 0; e < ALL_EXPERTS; e++)
-		if (rank_of(sums, ALL_GROUPS, e / GROUP) >= TOP_GROUPS)
-			biased[e] = -INFINITY;
+	tt_golden_leave_groups(biased);
 	for (uint32_t e = 0; e < ALL_EXPERTS; e++) {
-		uint32_t rank = rank_of(biased, ALL_EXPERTS, e);
+		uint32_t rank = tt_golden_rank(biased, ALL_EXPERTS, e);
 
 		if (rank >= ACTIVE_EXPERTS)
 			continue;

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "golden/golden.h"
+#include "golden/golden_experts.h"
 #include "ops/experts.h"
 #include "ops/usual.h"
 #include "ops/values.h"
@@ -489,36 +489,12 @@ static tt_status gate_expand(struct tt_call *call)
 
 /* ---- golden -------------------------------------------------------------------------------------------------------- */
 
-/* How many keys are larger than one, or as large and before it. */
-static uint32_t rank_of(const double *keys, uint32_t count, uint32_t place)
-{
-	uint32_t rank = 0;
-
-	for (uint32_t i = 0; i < count; i++)
-		rank += i < place ? keys[i] >= keys[place] : keys[i] > keys[place];
-	return rank;
-}
-
-/* Keys of experts that are not in one of the four groups whose two best are the best together go. */
-static void golden_groups(double *keys)
-{
-	double sums[8] = {0};
-
-	for (uint32_t e = 0; e < BLOCK; e++)
-		if (rank_of(&keys[e / 32 * 32], 32, e % 32) < 2)
-			sums[e / 32] += keys[e];
-	for (uint32_t g = 0; g < 8; g++)
-		sums[g] = tt_golden_fit(TTNN_BFLOAT16, sums[g]);
-	for (uint32_t e = 0; e < BLOCK; e++)
-		if (rank_of(sums, 8, e / 32) >= 4)
-			keys[e] = -INFINITY;
-}
-
 static tt_status gate_golden(struct tt_golden *golden)
 {
 	const struct tt_array *in[TENSORS];
 	const struct tt_call *call = &golden->call;
-	bool general = tt_call_arg(call, "topk") != NULL, grouped, softmax;
+	bool general = *(const struct tt_prog *const *)golden->op->row == &general_program;
+	bool grouped, softmax;
 	uint32_t best = (uint32_t)tt_call_int(call, "topk", MOST), total = BLOCK;
 	struct tt_array *weights, *chosen;
 
@@ -542,15 +518,13 @@ static tt_status gate_golden(struct tt_golden *golden)
 
 			scores[e] = *tt_at(in[SCORES], first + e % BLOCK);
 			if (tt_call_bool(call, "enable_sigmoid", false))
-				scores[e] = tt_golden_fit(TTNN_BFLOAT16, 1 / (1 + exp(-scores[e])));
-			keys[e] = tt_golden_fit(
-				TTNN_BFLOAT16,
-				scores[e] + *tt_at(in[BIAS], first + e % SIDE * SIDE + e % BLOCK / SIDE));
+				scores[e] = tt_golden_bf16(1 / (1 + exp(-scores[e])));
+			keys[e] = tt_golden_bf16(scores[e] + *tt_at(in[BIAS], first + e % SIDE * SIDE + e % BLOCK / SIDE));
 		}
 		if (grouped)
-			golden_groups(keys);
+			tt_golden_leave_groups(keys);
 		for (uint32_t e = 0; e < total; e++) {
-			uint32_t rank = rank_of(keys, total, e);
+			uint32_t rank = tt_golden_rank(keys, total, e);
 
 			if (rank >= best)
 				continue;

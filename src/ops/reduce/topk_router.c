@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "golden/golden.h"
+#include "golden/golden_experts.h"
 #include "ops/expert_ring.h"
 #include "ops/movement/movement.h"
 #include "ops/experts.h"
@@ -259,14 +259,11 @@ static tt_status golden(struct tt_golden *golden)
 			for (uint64_t i = 0; i < in->shape.dim[1]; i++)
 				scores[e] += *tt_at(in, token * in->shape.dim[1] + i) *
 					     *tt_at(weight, i * ALL_EXPERTS + e);
-			scores[e] = tt_golden_fit(
-				TTNN_BFLOAT16, scores[e] + *tt_at(bias, token * ALL_EXPERTS + e));
+			scores[e] = tt_golden_bf16(scores[e] + *tt_at(bias, token * ALL_EXPERTS + e));
 		}
 		for (uint32_t e = 0; e < ALL_EXPERTS; e++) {
-			uint64_t rank = 0;
+			uint64_t rank = tt_golden_rank(scores, ALL_EXPERTS, e);
 
-			for (uint32_t i = 0; i < ALL_EXPERTS; i++)
-				rank += i < e ? scores[i] >= scores[e] : scores[i] > scores[e];
 			if (rank >= best)
 				continue;
 			*tt_at(experts, token * best + rank) = e;
