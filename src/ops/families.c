@@ -64,6 +64,7 @@
 	X(moe)                                                                                     \
 	X(moe_fast_reduce)                                                                         \
 	X(moe_gate)                                                                                \
+	X(moe_tilize)                                                                              \
 	X(moreh)                                                                                   \
 	X(moreh_layer_norm)                                                                        \
 	X(moreh_matmul)                                                                            \

@@ -258,8 +258,34 @@ TEST(rings)
 	}
 }
 
+/* ---- what was combined ----------------------------------------------------------------------------------------- */
+
+TEST(tilized)
+{
+	struct given given = {.state = 7};
+
+	for (uint32_t n = 0; n < CASES; n++) {
+		uint32_t wide = 1 + n % 3, across = 1 + n % 2, high = 1 + n % 4;
+		struct ttnn_spec_args in = {.dtype = TTNN_BFLOAT16};
+		struct ttnn_core_range range = {{0, 0}, {across - 1, high - 1}};
+		struct ttnn_memory_config memory = {.layout = TTNN_ND_SHARDED,
+						    .buffer = TTNN_L1,
+						    .has_nd_shard = true,
+						    .created_with_nd_shard = true};
+
+		in.shape = (struct ttnn_shape){3, {high, 32, 32 * wide * across}};
+		memory.nd_shard.shape = (struct ttnn_shape){2, {32, 32 * wide}};
+		CHECK_OK(ttnn_core_set_make(&memory.nd_shard.grid, &range, 1));
+		golden_put(&in, n % 5 == 4 ? GOLDEN_L1 : GOLDEN_DRAM);
+		given_tensor(&given, "input_tensor", &in, -2, 2);
+		given_add(&given, "output_memory_config", ttnn_v_memory(&memory));
+		given_case(&given, X "deepseek_moe_post_combine_tilize", n, 1);
+	}
+}
+
 TEST(zz_all_rows)
 {
+	golden_check_family("moe_tilize");
 	golden_check_family("expert_weights");
 	golden_check_family("moe_gate");
 	golden_check_family("topk_router");
