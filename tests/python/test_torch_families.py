@@ -1099,7 +1099,7 @@ WITHOUT_TORCH = {
     # Experts chosen and multiplied with on each core, and their weights (tests/ops/test_mixture.c, test_expert_weights.py).
     "experimental.add_shared_expert_weights", "experimental.deepseek.mla.matmul_wo", "experimental.deepseek.moe.deepseek_moe_gate",
     "experimental.deepseek.moe.generalized_moe_gate", "experimental.deepseek.moe.moe_gate_mm", "experimental.topk_router_gpt",
-    "experimental.deepseek_moe_post_combine_tilize", "experimental.quantize_weights_via_host", *(f"experimental.prepare_{name}" for name in (
+    "experimental.deepseek_moe_post_combine_tilize", "experimental.fast_reduce_nc_split", "experimental.quantize_weights_via_host", *(f"experimental.prepare_{name}" for name in (
         "w0_w1_tensor_for_moe_compute", "w0_w1_tensor_with_bias", "w2_tensor_for_moe_compute", "w2_tensor_with_bias",
     )),
     # Parts of a prefill whose chips share rows and experts (tests/ops/test_prefill.c).
