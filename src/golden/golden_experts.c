@@ -62,7 +62,8 @@ static tt_status place_of(struct place *out, struct tt_golden *golden, const cha
 	const struct tt_call *call = &golden->call;
 	struct tt_tensor *tensor = tt_call_tensor(call, name);
 	const struct tt_device *device = tensor ? tt_tensor_device(tensor) : NULL;
-	int64_t hidden = tt_call_int(call, "K", 0) / SIDE, between = tt_call_int(call, "N", 0) / SIDE;
+	int64_t hidden = tt_call_int(call, "K", 0) / SIDE,
+		between = tt_call_int(call, "N", 0) / SIDE;
 	bool bias = tt_call_tensor(call, "tt_b0") || tt_call_tensor(call, "tt_b2");
 	bool down = name[4] == '2', longer;
 
@@ -178,16 +179,15 @@ tt_status tt_golden_pack_gate_up(struct tt_golden *golden)
 	}
 	each = up(blocks, place.cores);
 	alike = alike && kept(&place, 0) % 2 == 0 && place.high == 7;
-	out = tt_golden_out(golden,
-			    &(struct ttnn_shape){
-				    6,
-				    {(uint32_t)place.cores, (uint32_t)place.layers,
-				     (uint32_t)place.experts,
-				     (uint32_t)(alike ? kept(&place, 0) / 2 : each),
-				     (uint32_t)((alike ? up(rows, place.high) : 1) * place.high *
-						SIDE),
-				     4 * SIDE}},
-			    weights[0]->dtype);
+	out = tt_golden_out(
+		golden,
+		&(struct ttnn_shape){
+			6,
+			{(uint32_t)place.cores, (uint32_t)place.layers, (uint32_t)place.experts,
+			 (uint32_t)(alike ? kept(&place, 0) / 2 : each),
+			 (uint32_t)((alike ? up(rows, place.high) : 1) * place.high * SIDE),
+			 4 * SIDE}},
+		weights[0]->dtype);
 	TT_GOLDEN_NEED(out);
 	for (int i = 0; i < 6; i++)
 		shape[i] = out->shape.dim[i];
@@ -201,10 +201,11 @@ tt_status tt_golden_pack_gate_up(struct tt_golden *golden)
 		if (!core_of_line(&core, &at, &place, rows) ||
 		    !gate_up_tile(tile, &place, (int64_t[]){core, at, column / SIDE}, rows))
 			continue;
-		*tt_at(out, i) = weight_at(
-			weights[tile[2]], bias[tile[2]],
-			(int64_t[]){expert / place.experts % place.layers, expert % place.experts,
-				    tile[0] * SIDE + in_bank % SIDE, tile[1] * SIDE + column % SIDE});
+		*tt_at(out, i) = weight_at(weights[tile[2]], bias[tile[2]],
+					   (int64_t[]){expert / place.experts % place.layers,
+						       expert % place.experts,
+						       tile[0] * SIDE + in_bank % SIDE,
+						       tile[1] * SIDE + column % SIDE});
 	}
 	return TTNN_OK;
 }
@@ -290,14 +291,15 @@ tt_status tt_golden_pack_down(struct tt_golden *golden)
 	for (uint64_t i = 0; i < out->count; i++) {
 		int64_t line = (int64_t)i / (4 * SIDE), expert = line / lines % experts, at[2];
 
-		down_element(at, &place,
-			     (int64_t[]){line / lines / experts, line % lines,
-					 (int64_t)i % (4 * SIDE)},
-			     (int64_t[]){groups, high, rows});
+		down_element(
+			at, &place,
+			(int64_t[]){line / lines / experts, line % lines, (int64_t)i % (4 * SIDE)},
+			(int64_t[]){groups, high, rows});
 		if (at[0] >= 0 && at[1] >= 0)
-			*tt_at(out, i) = weight_at(weights, bias,
-						   (int64_t[]){expert / place.experts,
-							       expert % place.experts, at[0], at[1]});
+			*tt_at(out, i) =
+				weight_at(weights, bias,
+					  (int64_t[]){expert / place.experts,
+						      expert % place.experts, at[0], at[1]});
 	}
 	return TTNN_OK;
 }
@@ -320,7 +322,8 @@ static const struct tt_array *on_first(struct tt_golden *golden, const char *nam
 static tt_status append_shared(struct tt_golden *golden, const char *const names[2], uint32_t dim,
 			       const int64_t cores_parts[2])
 {
-	const struct tt_array *routed = on_first(golden, names[0]), *shared = on_first(golden, names[1]);
+	const struct tt_array *routed = on_first(golden, names[0]),
+			      *shared = on_first(golden, names[1]);
 	struct ttnn_shape shape;
 	struct tt_array *out;
 	int64_t cores = cores_parts[0], tiles, own;
@@ -364,7 +367,8 @@ tt_status tt_golden_shared_experts(struct tt_golden *golden)
 
 	TT_NEED(device, "%s: the golden needs tensors on a device", golden->op->name);
 	cores_parts[0] = device->info.dram_banks;
-	cores_parts[1] = tt_call_int(&golden->call, "cluster_axis", 0) ? device->rows : device->cols;
+	cores_parts[1] =
+		tt_call_int(&golden->call, "cluster_axis", 0) ? device->rows : device->cols;
 	golden->first_chip = true;
 	for (uint32_t i = 0; i < TT_COUNT(names); i++)
 		TT_TRY(append_shared(golden, names[i], i < 2 ? 3 : 2, cores_parts));
@@ -374,10 +378,9 @@ tt_status tt_golden_shared_experts(struct tt_golden *golden)
 tt_status tt_golden_quantize_weights(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in(golden, "device_tensor");
-	struct tt_array *out =
-		in ? tt_golden_out(golden, &in->shape,
-				   tt_call_dtype(&golden->call, "dtype", in->dtype))
-		   : NULL;
+	struct tt_array *out = in ? tt_golden_out(golden, &in->shape,
+						  tt_call_dtype(&golden->call, "dtype", in->dtype))
+				  : NULL;
 
 	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < in->count; i++)

@@ -85,8 +85,8 @@ TEST(shared)
 		for (int i = 0; i < 6; i++) {
 			uint32_t between = i < 3 ? extent[1] : part;
 			struct ttnn_spec_args spec =
-				given_spec(TTNN_BFLOAT16, 1 + n % 2, i < 3 ? 1 + n % 3 : 1, extent[0],
-					   between);
+				given_spec(TTNN_BFLOAT16, 1 + n % 2, i < 3 ? 1 + n % 3 : 1,
+					   extent[0], between);
 
 			if (i % 3 == 2) {
 				spec.shape.dim[2] = between;
@@ -107,8 +107,8 @@ TEST(quantized)
 	struct given given = {.state = 3};
 
 	for (uint32_t n = 0; n < CASES; n++) {
-		struct ttnn_spec_args in = given_spec(n % 2 ? TTNN_BFLOAT16 : TTNN_FLOAT32, 1 + n % 2,
-						      0, 32, 32 * (1 + n % 4));
+		struct ttnn_spec_args in = given_spec(n % 2 ? TTNN_BFLOAT16 : TTNN_FLOAT32,
+						      1 + n % 2, 0, 32, 32 * (1 + n % 4));
 
 		given_tensor(&given, "device_tensor", &in, -2, 2);
 		given_add(&given, "dtype", ttnn_v_dtype(dtypes[n % 3]));
@@ -210,10 +210,12 @@ TEST(routers)
 /* The banks have fewer rows than they might: what they have not is zero. */
 static void ring_case(struct given *given, uint32_t n, bool gate)
 {
-	uint32_t inner = gate ? 7168 : 16384, lines = gate && n % 8 == 0 ? 77 * 32 : 32 * (2 + n % 6);
+	uint32_t inner = gate ? 7168 : 16384,
+		 lines = gate && n % 8 == 0 ? 77 * 32 : 32 * (2 + n % 6);
 	struct ttnn_spec_args in = given_spec(TTNN_BFLOAT16, 0, 12, 32, inner);
-	struct ttnn_spec_args weight = given_spec(gate ? TTNN_BFLOAT16 : TTNN_BFLOAT8_B,
-						  gate ? 12 : 1, gate ? 1 : 12, lines, gate ? 64 : 224);
+	struct ttnn_spec_args weight =
+		given_spec(gate ? TTNN_BFLOAT16 : TTNN_BFLOAT8_B, gate ? 12 : 1, gate ? 1 : 12,
+			   lines, gate ? 64 : 224);
 	struct ttnn_spec_args out = given_spec(TTNN_BFLOAT16, 0, 0, 32, gate ? 384 : 896);
 	struct ttnn_core workers[12];
 	struct ttnn_core_range ranges[12];
@@ -232,10 +234,9 @@ static void ring_case(struct given *given, uint32_t n, bool gate)
 		out.memory.shard.width = 32;
 		out.memory.shard.grid = in.memory.shard.grid;
 	} else {
-		static const struct ttnn_core_range last[] = {{{6, 7}, {6, 7}}, {{5, 7}, {5, 7}},
-							      {{4, 7}, {4, 7}}, {{2, 7}, {2, 7}},
-							      {{1, 7}, {1, 7}}, {{0, 7}, {0, 7}},
-							      {{7, 6}, {7, 6}}};
+		static const struct ttnn_core_range last[] = {
+			{{6, 7}, {6, 7}}, {{5, 7}, {5, 7}}, {{4, 7}, {4, 7}}, {{2, 7}, {2, 7}},
+			{{1, 7}, {1, 7}}, {{0, 7}, {0, 7}}, {{7, 6}, {7, 6}}};
 
 		CHECK_OK(ttnn_core_set_make(&out.memory.shard.grid, last, 7));
 	}

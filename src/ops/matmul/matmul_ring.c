@@ -99,8 +99,7 @@ static tt_status last_memory(struct tt_plan *plan, const struct tt_launch *launc
 	TT_TRY(tt_cores_set(&last, collectors, COLLECTORS));
 	TT_TRY(tt_core_set_merge(&all, ring, last));
 	return TT_PLAN(
-		plan, ring,
-		TT_CB_ROW(0, "cb_r2c_w", .pages = 2 * 3 * COLLECTORS, .page = weight),
+		plan, ring, TT_CB_ROW(0, "cb_r2c_w", .pages = 2 * 3 * COLLECTORS, .page = weight),
 		TT_CB_ROW(2, "cb_c2w_out", .pages = CHUNKS * COLLECTORS, .page = page),
 		TT_CB_ROW(3, "cb_s2c_in2", .pages = CHUNKS * WAYS, .page = page, .cores = all),
 		TT_CB_ROW(1, "cb_s2c_in", .pages = LAST_ROWS, .page = page,
@@ -219,8 +218,8 @@ static void add_tile(double *out, uint64_t stride, const struct product *product
 
 	if (product->column + TT_TILE > weight->width)
 		return;
-	for (uint64_t i = 0; i < TT_TILE && product->row + i < product->end &&
-			     product->row + i < weight->count;
+	for (uint64_t i = 0;
+	     i < TT_TILE && product->row + i < product->end && product->row + i < weight->count;
 	     i++) {
 		const double *line =
 			&weight->values[(product->row + i) * weight->width + product->column];
@@ -245,7 +244,8 @@ static uint64_t copy_on(const struct rows *tokens, struct ttnn_core core)
 
 static tt_status write_back(struct tt_launch *launch, const struct rows *rows)
 {
-	float *values = tt_arena_alloc(launch->arena, (rows->count * rows->width + 1) * sizeof(float));
+	float *values =
+		tt_arena_alloc(launch->arena, (rows->count * rows->width + 1) * sizeof(float));
 
 	TT_NEED_MEMORY(values);
 	for (uint64_t i = 0; i < rows->count * rows->width; i++)
@@ -288,8 +288,10 @@ static tt_status last_kernel(struct tt_launch *launch)
 					 &(struct product){
 						 &tokens, &weight, copy_on(&tokens, ring[i].core),
 						 (uint64_t)(before + k) * TT_TILE,
-						 part.first + (uint64_t)(n / COLLECTORS * rows_in(bank) +
-									 k) * TT_TILE,
+						 part.first +
+							 (uint64_t)(n / COLLECTORS * rows_in(bank) +
+								    k) *
+								 TT_TILE,
 						 (uint64_t)(n % COLLECTORS) * TT_TILE, part.end});
 	}
 	for (uint32_t n = 0; n < CHUNKS * COLLECTORS; n++) {
@@ -469,7 +471,7 @@ static double line_of_bank(const struct tt_array *weight, uint64_t bank, uint64_
 }
 
 /* Those of layer 0 as [16384, 896]: from a row to its bank and back. */
-static const uint32_t starts[WAYS + 1] = {0,   44,  88,	 130, 172, 214, 256,
+static const uint32_t starts[WAYS + 1] = {0,   44,  88,  130, 172, 214, 256,
 					  298, 340, 384, 428, 470, 512};
 
 static uint64_t bank_of_row(uint64_t k)
@@ -508,8 +510,8 @@ static tt_status last_golden(struct tt_golden *golden)
 		copies[ring[i].bank] = golden_copy(golden, ring[i].core);
 	}
 	TT_TRY(tt_cores_set(&set, cores, WAYS));
-	TT_TRY(collectors_find(collectors,
-			       tt_tensor_device(tt_call_tensor(&golden->call, "input_tensor")), set));
+	TT_TRY(collectors_find(
+		collectors, tt_tensor_device(tt_call_tensor(&golden->call, "input_tensor")), set));
 	out = tt_golden_out(golden, &given->shape, given->dtype);
 	TT_GOLDEN_NEED(out && given->shape.dim[0] == 32);
 	width = given->shape.dim[1];
@@ -585,10 +587,10 @@ static double *golden_keys(struct tt_golden *golden, const struct tt_ring_core *
 				keys[m * 256 + e] += *tt_at(in, (copy + m) * 7168 + k) * factor;
 		}
 		for (uint64_t m = 0; m < 32; m++) {
-			double score =
-				tt_golden_bf16(1 / (1 + exp(-keys[m * 256 + e])));
+			double score = tt_golden_bf16(1 / (1 + exp(-keys[m * 256 + e])));
 
-			keys[m * 256 + e] = tt_golden_bf16(score + gate_weight(weight, ring, 7168, e));
+			keys[m * 256 + e] =
+				tt_golden_bf16(score + gate_weight(weight, ring, 7168, e));
 		}
 	}
 	return keys;

@@ -212,8 +212,7 @@ static struct tt_tensor *in_turn(struct pack *pack, struct tt_tensor *weights[2]
 	for (int i = 0; i < 2; i++)
 		parts[i] = reshaped(pack, weights[i], TT_SHAPE(l, e, rows, columns, TT_TILE));
 	for (int i = 0; i < 2; i++)
-		stacked[i] =
-			reshaped(pack, parts[i], TT_SHAPE(l, e, rows, columns, 1, TT_TILE));
+		stacked[i] = reshaped(pack, parts[i], TT_SHAPE(l, e, rows, columns, 1, TT_TILE));
 	both = beside(pack, stacked[0], stacked[1], 4);
 	for (int i = 0; i < 2; i++)
 		let_go(pack, stacked[i]);
@@ -266,16 +265,15 @@ static void add_columns(struct pieces *pieces, struct pack *pack, struct tt_tens
 	if (even) {
 		part = part_of(pack, slab, &(struct ttnn_shape){.rank = 5},
 			       &TT_SHAPE(l, e, even, wide, 2 * TT_TILE));
-		add(pieces, side_by_side(pack, part,
-					 TT_SHAPE(l, e, even / 2, 2, wide, 2 * TT_TILE), "012435",
-					 TT_SHAPE(l, e, even / 2 * wide, WIDTH)));
+		add(pieces, side_by_side(pack, part, TT_SHAPE(l, e, even / 2, 2, wide, 2 * TT_TILE),
+					 "012435", TT_SHAPE(l, e, even / 2 * wide, WIDTH)));
 		give_up_part(pack, part, slab);
 	}
 	if (stored % 2) {
 		part = CUT(pack, slab, 2, even, stored);
-		add(pieces, side_by_side(pack, part,
-					 TT_SHAPE(l, e, half / 2, 2, TT_TILE, 2 * TT_TILE),
-					 "012435", TT_SHAPE(l, e, half / 2 * TT_TILE, WIDTH)));
+		add(pieces,
+		    side_by_side(pack, part, TT_SHAPE(l, e, half / 2, 2, TT_TILE, 2 * TT_TILE),
+				 "012435", TT_SHAPE(l, e, half / 2 * TT_TILE, WIDTH)));
 		give_up_part(pack, part, slab);
 	}
 }
@@ -285,9 +283,9 @@ static struct tt_tensor *in_pairs(struct pack *pack, struct tt_tensor *in)
 {
 	uint32_t pairs = tt_ring_stored(&pack->ring, 0) / 2;
 	uint32_t rows = tt_ring_filled(&pack->ring, pack->ring.in, TT_RING_WIDE) * TT_TILE;
-	struct tt_tensor *out = reshaped(pack, in,
-					 TT_SHAPE(pack->ring.cores, pack->layers, pack->experts,
-						  pairs, rows, WIDTH));
+	struct tt_tensor *out = reshaped(
+		pack, in,
+		TT_SHAPE(pack->ring.cores, pack->layers, pack->experts, pairs, rows, WIDTH));
 
 	let_go(pack, in);
 	return out;
@@ -306,7 +304,8 @@ static struct tt_tensor *over_banks(struct pack *pack, struct pieces *pieces,
 	blocks = tt_div_up32(rows / height, banks);
 	each = blocks * height;
 	if (pack->status == TTNN_OK && each * banks > rows)
-		add(pieces, zeros(pack, pieces->items[0], TT_SHAPE(l, e, each * banks - rows, WIDTH)));
+		add(pieces,
+		    zeros(pack, pieces->items[0], TT_SHAPE(l, e, each * banks - rows, WIDTH)));
 	all = join_all(pack, pieces, 2);
 	give_up(pack, columns);
 	apart = reshaped(pack, all, TT_SHAPE(l, e, banks, blocks, height, WIDTH));
@@ -327,9 +326,9 @@ static void fill_rows(struct tt_tensor *out[2], struct pack *pack, struct tt_ten
 		out[i] = has < rows || pack->status != TTNN_OK ? NULL : ttnn_tensor_ref(in[i]);
 	if (has >= rows)
 		return;
-	rest = zeros(pack, in[0],
-		     TT_SHAPE(pack->layers, pack->experts, rows - has,
-			      pack->ring.between * TT_TILE));
+	rest = zeros(
+		pack, in[0],
+		TT_SHAPE(pack->layers, pack->experts, rows - has, pack->ring.between * TT_TILE));
 	for (int i = 0; i < 2; i++)
 		out[i] = beside(pack, in[i], rest, 2);
 	give_up(pack, rest);
@@ -549,9 +548,9 @@ static tt_status pack_end(struct pack *pack, struct tt_tensor *packed)
 	struct tt_tensor *out;
 
 	if (pack->status == TTNN_OK)
-		pack->status = TT_CALL(&out, pack->call, "ttnn.to_layout",
-				       {NULL, ttnn_v_tensor(packed)},
-				       {"layout", ttnn_v_layout(TTNN_TILE)});
+		pack->status =
+			TT_CALL(&out, pack->call, "ttnn.to_layout", {NULL, ttnn_v_tensor(packed)},
+				{"layout", ttnn_v_layout(TTNN_TILE)});
 	let_go(pack, packed);
 	return tt_call_give(pack->call, pack->status, &out);
 }
@@ -655,7 +654,8 @@ static struct tt_tensor *front_of_cores(struct pack *pack, struct tt_tensor *par
 				"TpNt shard (%u) exceeds full-Nt shard (%u) at core %u", own, room,
 				core);
 		if (own && own <= room)
-			add(&pieces, CUT(pack, part, dim, start * TT_TILE, (start + own) * TT_TILE));
+			add(&pieces,
+			    CUT(pack, part, dim, start * TT_TILE, (start + own) * TT_TILE));
 		shape.dim[dim] = (room - own) * TT_TILE;
 		if (own < room)
 			add(&pieces, zeros(pack, part, shape));
@@ -678,7 +678,8 @@ static struct tt_tensor *own_part(struct pack *pack, struct tt_tensor *shared, u
 	part = made(pack,
 		    TT_CALL(&part, pack->call, "ttnn.mesh_partition",
 			    {"input_tensor", ttnn_v_tensor(shared)},
-			    {"dim", ttnn_v_int((int64_t)dim - 4)}, {"cluster_axis", ttnn_v_int(axis)}),
+			    {"dim", ttnn_v_int((int64_t)dim - 4)},
+			    {"cluster_axis", ttnn_v_int(axis)}),
 		    &part);
 	if (part && part->spec.shape.dim[dim] % TT_TILE)
 		pack->status = tt_fail_cond(

@@ -50,8 +50,8 @@ static tt_status tilize_validate(struct tt_launch *launch)
 		   "output_memory_config.is_sharded() && "
 		   "output_memory_config.nd_shard_spec().has_value()",
 		   OP "requires sharded output");
-	TT_REQUIRE(memory->buffer == TTNN_L1, "output_memory_config.buffer_type() == BufferType::L1",
-		   OP "requires L1 output");
+	TT_REQUIRE(memory->buffer == TTNN_L1,
+		   "output_memory_config.buffer_type() == BufferType::L1", OP "requires L1 output");
 	TT_REQUIRE(memory->nd_shard.shape.rank == 2, "output_nd_shard_shape.rank() == 2",
 		   OP "requires dimension 2 output shard shape");
 	shard_height = memory->nd_shard.shape.dim[0];

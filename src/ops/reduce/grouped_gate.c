@@ -7,8 +7,8 @@
 #include <math.h>
 
 #include "golden/golden_experts.h"
-#include "ops/movement/movement.h"
 #include "ops/experts.h"
+#include "ops/movement/movement.h"
 #include "ops/values.h"
 
 #define ATTRS(X)                                                                                   \

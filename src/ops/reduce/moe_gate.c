@@ -29,8 +29,8 @@ TT_ATTRS(gate_schema, "operation_attributes_t", GATE_ATTRS);
 TT_ATTRS(general_schema, "operation_attributes_t", GENERAL_ATTRS);
 enum { SCORES, BIAS, NUMBERS, WEIGHTS, CHOSEN, TENSORS };
 static const char *const names[TENSORS] = {
-	"input_tensor", "bias_tensor", "input_indices_tensor", "output_tensor",
-	"output_indices_tensor",
+	"input_tensor",  "bias_tensor",           "input_indices_tensor",
+	"output_tensor", "output_indices_tensor",
 };
 #define SIDE 16u
 #define BLOCK (SIDE * SIDE) /* experts whose scores are in a tile */
@@ -79,7 +79,8 @@ static tt_status check_kinds(struct tt_tensor *const *in)
 
 static bool is_block(const struct ttnn_shape *shape)
 {
-	return shape->rank >= 2 && (uint64_t)tt_shape_last(shape, 1) * tt_shape_last(shape, 2) == BLOCK;
+	return shape->rank >= 2 &&
+	       (uint64_t)tt_shape_last(shape, 1) * tt_shape_last(shape, 2) == BLOCK;
 }
 
 /* `general` is the program that takes more than one block. */
@@ -104,9 +105,8 @@ static tt_status check_shapes(struct tt_tensor *const *in, bool general)
 						      : "Input tensor must have 256 elements per "
 							"shard (last two dims)");
 	if (general && !is_block(&in[NUMBERS]->spec.shape))
-		return refuse(
-			"idx_h * idx_w == 256",
-			"input_indices must have 256 elements (one block, last two dims)");
+		return refuse("idx_h * idx_w == 256",
+			      "input_indices must have 256 elements (one block, last two dims)");
 	for (int i = 0; i < TENSORS; i++)
 		TT_NEED(in[i]->spec.memory.has_shard, "%s must have a shard spec", names[i]);
 	return TTNN_OK;
@@ -137,13 +137,14 @@ static tt_status check_input_shards(struct tt_tensor *const *in, bool general)
 		return refuse("bias_shard.grid.contains(all_cores)",
 			      "Bias shard grid must contain input shard grid");
 	if (!same_extents(scores, numbers))
-		return refuse("input_shard.shape == in_indices_shard.shape",
-			      general ? "Input-indices shard shape must equal input shard shape: the "
-					"kernel consumes num_blocks index tiles (derived from the input "
-					"shard), so a mismatched index shard would hang or route with "
-					"invalid ids (one 32x32 index tile per 256-block; block b holds "
-					"global ids)"
-				      : "Input and input-indices shard shapes must match");
+		return refuse(
+			"input_shard.shape == in_indices_shard.shape",
+			general ? "Input-indices shard shape must equal input shard shape: the "
+				  "kernel consumes num_blocks index tiles (derived from the input "
+				  "shard), so a mismatched index shard would hang or route with "
+				  "invalid ids (one 32x32 index tile per 256-block; block b holds "
+				  "global ids)"
+				: "Input and input-indices shard shapes must match");
 	if (scores->orientation != numbers->orientation)
 		return refuse("input_shard.orientation == in_indices_shard.orientation",
 			      "Input and input-indices orientations must match");
@@ -175,7 +176,8 @@ static tt_status check_output_shards(struct tt_tensor *const *in)
 
 static bool same_tile(const struct tt_tensor *a, const struct tt_tensor *b)
 {
-	return a->spec.tile.height == b->spec.tile.height && a->spec.tile.width == b->spec.tile.width;
+	return a->spec.tile.height == b->spec.tile.height &&
+	       a->spec.tile.width == b->spec.tile.width;
 }
 
 static bool is_whole_tile(const struct tt_tensor *tensor)
@@ -249,9 +251,10 @@ static tt_status check_options(const struct tt_launch *launch)
 		return TTNN_OK;
 	TT_REQUIRE(best == MOST, "attrs.topk == 8",
 		   "grouped mode (DeepSeek gate) is hardwired to top-8; got topk=%" PRId64, best);
-	TT_REQUIRE(!launch->attrs[SOFTMAX].boolean, "!attrs.output_softmax",
-		   "grouped mode (DeepSeek gate) normalizes linearly (score/Σ); output_softmax must "
-		   "be false");
+	TT_REQUIRE(
+		!launch->attrs[SOFTMAX].boolean, "!attrs.output_softmax",
+		"grouped mode (DeepSeek gate) normalizes linearly (score/Σ); output_softmax must "
+		"be false");
 	return TTNN_OK;
 }
 
@@ -267,8 +270,7 @@ static tt_status general_validate(struct tt_launch *launch)
 		   "Input shard must be 32x32 tile-aligned (num_blocks tiles per core)");
 	TT_TRY(check_output_extents(shard_of(launch->inputs[WEIGHTS])));
 	blocks = block_count(launch);
-	TT_REQUIRE(blocks >= 1, "num_blocks >= 1",
-		   "input shard must hold at least one 32x32 tile");
+	TT_REQUIRE(blocks >= 1, "num_blocks >= 1", "input shard must hold at least one 32x32 tile");
 	TT_REQUIRE(blocks <= 2, "num_blocks <= 2",
 		   "generalized_moe_gate supports up to 2 blocks (<=512 experts), got %" PRIu64,
 		   blocks);
@@ -389,7 +391,8 @@ static void choose(double *weights, double *chosen, const struct gate *gate,
 /* The whole tile of a token's results: they are its first row. */
 static void put(struct seen *out, uint64_t token, const double *results, uint32_t count)
 {
-	uint32_t tiles = tt_div_up32(out->rows, TT_TILE), first = (uint32_t)(token % tiles) * TT_TILE;
+	uint32_t tiles = tt_div_up32(out->rows, TT_TILE),
+		 first = (uint32_t)(token % tiles) * TT_TILE;
 	double *row = &out->values[(token / tiles * out->rows + first) * out->columns];
 
 	for (uint32_t r = first; r < out->rows && r < first + TT_TILE; r++)
@@ -441,14 +444,13 @@ static tt_status gate_kernel(struct tt_launch *launch)
 
 static tt_status general_kernel(struct tt_launch *launch)
 {
-	return gate_run(launch,
-			&(struct gate){.blocks = block_count(launch),
-				       .best = tt_attr_u32(launch, BEST),
-				       .epsilon = launch->attrs[GENERAL_EPSILON].real,
-				       .scale = launch->attrs[GENERAL_SCALE].real,
-				       .sigmoid = launch->attrs[GENERAL_SIGMOID].boolean,
-				       .softmax = launch->attrs[SOFTMAX].boolean,
-				       .grouped = launch->attrs[GROUPED].boolean});
+	return gate_run(launch, &(struct gate){.blocks = block_count(launch),
+					       .best = tt_attr_u32(launch, BEST),
+					       .epsilon = launch->attrs[GENERAL_EPSILON].real,
+					       .scale = launch->attrs[GENERAL_SCALE].real,
+					       .sigmoid = launch->attrs[GENERAL_SIGMOID].boolean,
+					       .softmax = launch->attrs[SOFTMAX].boolean,
+					       .grouped = launch->attrs[GROUPED].boolean});
 }
 
 #define FACTORY "ttnn::operations::experimental::deepseek::moe::"
@@ -458,7 +460,8 @@ static const struct tt_prog gate_program = {
 	.attrs = &gate_schema,
 	.infer = gate_infer,
 	.validate = gate_validate,
-	TT_FACTORY(FACTORY "deepseek_moe_gate::program::DeepseekMoeGateProgramFactory", tensors_plan),
+	TT_FACTORY(FACTORY "deepseek_moe_gate::program::DeepseekMoeGateProgramFactory",
+		   tensors_plan),
 	TT_KERNEL(gate_kernel),
 	.mute = true,
 };
@@ -519,7 +522,9 @@ static tt_status gate_golden(struct tt_golden *golden)
 			scores[e] = *tt_at(in[SCORES], first + e % BLOCK);
 			if (tt_call_bool(call, "enable_sigmoid", false))
 				scores[e] = tt_golden_bf16(1 / (1 + exp(-scores[e])));
-			keys[e] = tt_golden_bf16(scores[e] + *tt_at(in[BIAS], first + e % SIDE * SIDE + e % BLOCK / SIDE));
+			keys[e] = tt_golden_bf16(
+				scores[e] +
+				*tt_at(in[BIAS], first + e % SIDE * SIDE + e % BLOCK / SIDE));
 		}
 		if (grouped)
 			tt_golden_leave_groups(keys);
@@ -554,9 +559,10 @@ static tt_status gate_golden(struct tt_golden *golden)
 static const struct tt_prog *const gate_programs[] = {&gate_program, NULL};
 static const struct tt_prog *const general_programs[] = {&general_program, NULL};
 static const struct tt_op ops[] = {
-	GATE_ROW("deepseek_moe_gate", gate_programs,
-		 "The eight best experts of a token, out of the four best of eight groups, on each core.",
-		 SIG),
+	GATE_ROW(
+		"deepseek_moe_gate", gate_programs,
+		"The eight best experts of a token, out of the four best of eight groups, on each core.",
+		SIG),
 	GATE_ROW("generalized_moe_gate", general_programs,
 		 "The best experts of a token on each core, of all or out of groups.",
 		 SIG ", topk: size = 8, output_softmax: bool = False, grouped: bool = False"),

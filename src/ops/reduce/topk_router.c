@@ -9,8 +9,8 @@
 
 #include "golden/golden_experts.h"
 #include "ops/expert_ring.h"
-#include "ops/movement/movement.h"
 #include "ops/experts.h"
+#include "ops/movement/movement.h"
 #include "ops/usual.h"
 #include "ops/values.h"
 
@@ -50,8 +50,9 @@ static tt_status check_kind(const struct tt_launch *launch, int which, const cha
 
 	TT_NEED_MEMORY(layout);
 	TT_NEED_MEMORY(dtype);
-	TT_REQUIRE(spec->layout == TTNN_TILE, layout, "%s tensor must have TILE layout, got Layout::%s",
-		   upper, tt_enum_name(&tt_enum_layout, (int64_t)spec->layout));
+	TT_REQUIRE(spec->layout == TTNN_TILE, layout,
+		   "%s tensor must have TILE layout, got Layout::%s", upper,
+		   tt_enum_name(&tt_enum_layout, (int64_t)spec->layout));
 	TT_REQUIRE(spec->dtype == TTNN_BFLOAT16, dtype,
 		   "%s tensor must have BFLOAT16 dtype, got DataType::%s", upper,
 		   tt_enum_name(&tt_enum_dtype, (int64_t)spec->dtype));
@@ -259,7 +260,8 @@ static tt_status golden(struct tt_golden *golden)
 			for (uint64_t i = 0; i < in->shape.dim[1]; i++)
 				scores[e] += *tt_at(in, token * in->shape.dim[1] + i) *
 					     *tt_at(weight, i * ALL_EXPERTS + e);
-			scores[e] = tt_golden_bf16(scores[e] + *tt_at(bias, token * ALL_EXPERTS + e));
+			scores[e] =
+				tt_golden_bf16(scores[e] + *tt_at(bias, token * ALL_EXPERTS + e));
 		}
 		for (uint32_t e = 0; e < ALL_EXPERTS; e++) {
 			uint64_t rank = tt_golden_rank(scores, ALL_EXPERTS, e);
