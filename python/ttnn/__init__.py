@@ -77,11 +77,13 @@ _ttnn.operations.experimental.YUVCoefficients = YUVCoefficients
 for _name in ("RGBRange", "YUVCoefficients", "YUVColorSpace", "YUVFormat", "YUVRange"):
     setattr(experimental, _name, globals()[_name])
 hardware.refuse_trials(experimental)
-from ttnn import moe_compute_utils, moe_placement
+from ttnn import moe_compute_utils, moe_placement, moe_weights
 
 experimental.moe_compute_utils = sys.modules["ttnn.experimental.moe_compute_utils"] = moe_compute_utils
 for _name in ("get_moe_combine_cores", "get_moe_tilize_drain_core", "get_moe_worker_mcast_bounding_box"):
     setattr(experimental, _name, getattr(moe_placement, _name))
+for _name in ("get_weight_core_shard_maps", "get_weight_mem_configs"):
+    setattr(experimental, _name, getattr(moe_weights, _name))
 from ttnn.operations import yuv
 
 experimental.yuv_bt601_coefficients, experimental.yuv_bt709_coefficients = yuv.yuv_bt601_coefficients, yuv.yuv_bt709_coefficients

@@ -97,6 +97,9 @@ static bool row_has_index(const struct tt_program_row *row, uint32_t index)
 /* Size and pages of one circular buffer by itself, in upstream's order. */
 static tt_status check_views(const struct tt_program_row *row)
 {
+	if (row->borrowed && row->far)
+		return tt_fail_cond(TTNN_INVALID, THROWN,
+				    "Only L1 buffers can have an associated circular buffer!");
 	if (row->borrowed && row->room && row->size > row->room)
 		return tt_fail_cond(TTNN_INVALID, "total_size <= max_size",
 				    "Cannot set circular buffer size to %" PRIu64

@@ -53,6 +53,7 @@ struct tt_program_row {
 	uint64_t size;
 	const ttnn_core_set *cores;
 	bool borrowed;    /* lies in the buffer of a tensor and takes no room of its own */
+	bool far;         /* when borrowed: that buffer is not in L1, which is refused */
 	uint64_t room;    /* when borrowed: bytes of that buffer in a bank; 0: not known */
 	uint64_t address; /* when borrowed: in that buffer; otherwise 0 until placed */
 };

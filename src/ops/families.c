@@ -40,6 +40,7 @@
 	X(exchange)                                                                                \
 	X(expert_regions)                                                                          \
 	X(expert_token_remap)                                                                      \
+	X(expert_weights)                                                                          \
 	X(fill)                                                                                    \
 	X(fold)                                                                                    \
 	X(from_data)                                                                               \
@@ -74,9 +75,12 @@
 	X(matmul)                                                                                  \
 	X(matmul_decode)                                                                           \
 	X(mesh_partition)                                                                          \
+	X(matmul_ring)                                                                             \
 	X(minimal_matmul)                                                                          \
 	X(moe)                                                                                     \
 	X(moe_fast_reduce)                                                                         \
+	X(moe_gate)                                                                                \
+	X(moe_tilize)                                                                              \
 	X(moreh)                                                                                   \
 	X(moreh_arange)                                                                            \
 	X(moreh_backward)                                                                          \
@@ -148,6 +152,7 @@
 	X(to_layout)                                                                               \
 	X(topk)                                                                                    \
 	X(topk_large)                                                                              \
+	X(topk_router)                                                                             \
 	X(tosa)                                                                                    \
 	X(transpose)                                                                               \
 	X(typecast)                                                                                \

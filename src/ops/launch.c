@@ -167,8 +167,10 @@ static inline tt_status add_row(struct tt_plan *plan, const struct tt_buffer_row
 
 		placed.borrowed = true;
 		placed.address = buffer && buffer->address ? buffer->address + row->offset : 0;
-		if (buffer && row->kind == TT_MEMORY_CIRCULAR_BUFFER)
+		if (buffer && row->kind == TT_MEMORY_CIRCULAR_BUFFER) {
 			placed.room = buffer->layout.bank_bytes;
+			placed.far = row->backing->spec.memory.buffer == TTNN_DRAM;
+		}
 	}
 	return tt_program_add(plan->program, &placed, plan->limits);
 }

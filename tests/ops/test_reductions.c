@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "golden.h"
+#include "ops/given.h"
 #include "ops/golden_cases.h"
 #include "ops/golden_dims.h"
 
@@ -316,6 +317,23 @@ TEST(outer_dimensions)
 							   {"dims", ttnn_v_list(dims, count)}},
 				       2, 4);
 		ttnn_tensor_unref(x);
+	}
+}
+
+TEST(outer_dimensions_in_two_parts)
+{
+	static const enum ttnn_dtype dtypes[] = {TTNN_BFLOAT16, TTNN_FLOAT32, TTNN_BFLOAT8_B};
+	struct given given = {.state = 9};
+
+	for (uint32_t n = 0; n < 22; n++) {
+		uint32_t width = 64 + 32 * (n % 4);
+		struct ttnn_spec_args in = given_spec(dtypes[n % 3], 1 + n % 4, 1 + n % 5,
+						      n % 3 == 2 ? 64 : 32 + n, width);
+
+		given_tensor(&given, "input", &in, -2, 2);
+		given_add(&given, "dim", ttnn_v_int(n % 2));
+		given_add(&given, "split_output_width", ttnn_v_int(n % 5 ? 32 : width - 32));
+		given_case(&given, "ttnn.experimental.fast_reduce_nc_split", n, 4);
 	}
 }
 

@@ -110,3 +110,45 @@ def test_memory(device):
     assert (maps[0], K, N) == ([1] * 12, 672, 448) and first.shard_spec.shape[1] == second.shard_spec.shape[1] == 128
     with pytest.raises(ValueError, match="must be divisible by ttnn.TILE_SIZE"):
         weights.get_weight_mem_configs(1, 2, 500, 384, *maps)
+
+
+@pytest.mark.parametrize("hidden, between", [(480, 192), (224, 960), (64, 1568)])
+def test_operations_pack_as_the_module_does(device, hidden, between):
+    torch = pytest.importorskip("torch")
+    up, gate = torch.randn(2, 1, 2, hidden, between).bfloat16()
+    down, bias, low = torch.randn(1, 2, between, hidden), torch.randn(1, 2, between), torch.randn(1, 2, hidden)
+    on = lambda tensor: ttnn.from_torch(tensor, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+    extents = {"L": 1, "E": 2, "K": hidden, "N": between}
+    maps = weights.get_weight_core_shard_maps(device, hidden, between)
+    ours = ttnn.experimental.get_weight_core_shard_maps(device, hidden, between)
+    assert (ours.w0_w1_shard_map, ours.w2_shard_map) == maps[:2] and str(ours.dram_core_range_set) == str(maps[2])
+    pairs = [
+        (
+            ttnn.experimental.prepare_w0_w1_tensor_for_moe_compute(on(up), on(gate), **extents),
+            weights.prepare_w0_w1_tensor_for_moe_compute(up, gate, 1, 2, hidden, between, maps[0]),
+        ),
+        (
+            ttnn.experimental.prepare_w0_w1_tensor_with_bias(on(up), on(gate), on(bias), on(bias), **extents),
+            weights.prepare_w0_w1_tensor_with_bias(up, gate, bias, bias, 1, 2, hidden, between, maps[0]),
+        ),
+        (
+            ttnn.experimental.prepare_w2_tensor_for_moe_compute(on(down), **extents),
+            weights.prepare_w2_tensor_for_moe_compute(down, 1, 2, between, hidden, maps[1], maps[0]),
+        ),
+        (
+            ttnn.experimental.prepare_w2_tensor_with_bias(on(down), on(low), **extents),
+            weights.prepare_w2_tensor_with_bias(down, low, 1, 2, between, hidden, maps[1], maps[0]),
+        ),
+    ]
+    for packed, wanted in pairs:
+        assert torch.equal(ttnn.to_torch(packed), wanted.bfloat16())
+    for has_bias in (False, True):
+        names = {"num_layers": 1, "experts_per_device": 2, "hidden_size": hidden, "intermediate_size": between}
+        configs = ttnn.experimental.get_weight_mem_configs(device, has_bias=has_bias, **names)
+        assert (configs.w0_w1, configs.w2) == weights.get_weight_mem_configs(1, 2, hidden, between, *maps, has_bias)[:2]
+        quantized = ttnn.experimental.quantize_weights_via_host(
+            pairs[has_bias][0], dtype=ttnn.bfloat4_b, memory_config=configs.w0_w1
+        )
+        assert quantized.memory_config() == configs.w0_w1 and quantized.dtype == ttnn.bfloat4_b
+    with pytest.raises(RuntimeError, match="hidden_size .65. must be divisible"):
+        ttnn.experimental.get_weight_mem_configs(device, **{**names, "hidden_size": 65})

@@ -1097,6 +1097,12 @@ WITHOUT_TORCH = {
     "experimental.dit_layernorm_post_allgather", "experimental.dit_layernorm_pre_allgather", "experimental.rgb_to_yuv",
     "experimental.wan_fused_rmsnorm_post_allgather", "experimental.wan_fused_rmsnorm_pre_allgather", "prepare_grid_sample_grid",
     "experimental.multi_scale_deformable_attn", "interleaved_to_sharded_partial", "sharded_to_interleaved_partial",
+    # Experts chosen and multiplied with on each core, and their weights (tests/ops/test_mixture.c, test_expert_weights.py).
+    "experimental.add_shared_expert_weights", "experimental.deepseek.mla.matmul_wo", "experimental.deepseek.moe.deepseek_moe_gate",
+    "experimental.deepseek.moe.generalized_moe_gate", "experimental.deepseek.moe.moe_gate_mm", "experimental.topk_router_gpt",
+    "experimental.deepseek_moe_post_combine_tilize", "experimental.fast_reduce_nc_split", "experimental.quantize_weights_via_host", *(f"experimental.prepare_{name}" for name in (
+        "w0_w1_tensor_for_moe_compute", "w0_w1_tensor_with_bias", "w2_tensor_for_moe_compute", "w2_tensor_with_bias",
+    )),
     # Parts of a prefill whose chips share rows and experts (tests/ops/test_prefill.c).
     *(f"experimental.deepseek_prefill.{name}" for name in (
         "extract", "insert", "masked_bincount", "moe_padding_config", "post_combine_reduce", "rotary_embedding_indexed",

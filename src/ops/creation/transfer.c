@@ -365,7 +365,10 @@ tt_status tt_host_to_dtype(struct tt_tensor **out, struct tt_call *call, struct 
 		status = hollow_dtype(out, tensor, dtype);
 	else if (status == TTNN_OK)
 		status = ttnn_tensor_to_dtype(out, tensor, dtype);
-	tt_host_end_as_is(call, status == TTNN_OK ? *out : NULL, status);
+	if (status == TTNN_OK && *out == tensor)
+		tt_host_end(call, *out, status);
+	else
+		tt_host_end_as_is(call, status == TTNN_OK ? *out : NULL, status);
 	return status;
 }
 

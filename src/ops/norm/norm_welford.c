@@ -81,8 +81,6 @@ static tt_status welford_before_rows(struct tt_plan *plan, const struct tt_launc
 	const ttnn_core_set *cores;
 
 	TT_TRY(check_exact(launch, &launch->attrs[BEFORE_COMPUTE], "pre"));
-	TT_NEED(reciprocals->spec.memory.buffer == TTNN_L1,
-		"Only L1 buffers can have an associated circular buffer!");
 	TT_TRY(tt_norm_cores(&cores, launch));
 	return TT_PLAN(
 		plan, cores,

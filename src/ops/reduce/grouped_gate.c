@@ -5,12 +5,11 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
-#include "golden/golden.h"
+#include "golden/golden_experts.h"
+#include "ops/experts.h"
 #include "ops/movement/movement.h"
 #include "ops/values.h"
-#include "tensor/bf16.h"
 
 #define ATTRS(X)                                                                                   \
 	X(GROUPS, "n_groups")                                                                      \
@@ -25,7 +24,6 @@ enum { SCORES, BIAS };
 /* What the program can be asked for, alone. */
 #define ALL_EXPERTS 256
 #define ALL_GROUPS 8
-#define GROUP (ALL_EXPERTS / ALL_GROUPS)
 #define SUMMED_EXPERTS 2
 #define TOP_GROUPS 4
 #define ACTIVE_EXPERTS 8
@@ -117,50 +115,6 @@ static tt_status gate_memory(struct tt_plan *plan, const struct tt_launch *launc
 		TT_CB_ROW(22, "cb_gathered_sigmoid", .pages = 2, .page = page));
 }
 
-static double rounded(double number)
-{
-	return (double)tt_bf16_load(tt_bf16_store((float)number));
-}
-
-/* The places of the largest values, the largest first; of equal ones that which comes first. */
-static void largest(uint32_t *places, uint32_t count, const double *values, uint32_t total)
-{
-	bool taken[ALL_EXPERTS] = {false};
-
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t best = 0;
-
-		while (best + 1 < total && taken[best])
-			best++;
-		for (uint32_t k = best + 1; k < total; k++)
-			if (!taken[k] && values[k] > values[best])
-				best = k;
-		places[i] = best;
-		taken[best] = true;
-	}
-}
-
-/* The experts of groups that are not among the best are as bad as can be. */
-static void leave_groups(double *biased)
-{
-	double sums[ALL_GROUPS];
-	uint32_t top[TOP_GROUPS], two[SUMMED_EXPERTS];
-	bool stays[ALL_GROUPS] = {false};
-
-	for (uint32_t g = 0; g < ALL_GROUPS; g++) {
-		const double *group = &biased[g * GROUP];
-
-		largest(two, SUMMED_EXPERTS, group, GROUP);
-		sums[g] = rounded(group[two[0]] + group[two[1]]);
-	}
-	largest(top, TOP_GROUPS, sums, ALL_GROUPS);
-	for (uint32_t i = 0; i < TOP_GROUPS; i++)
-		stays[top[i]] = true;
-	for (uint32_t e = 0; e < ALL_EXPERTS; e++)
-		if (!stays[e / GROUP])
-			biased[e] = -INFINITY;
-}
-
 struct gate {
 	const double *scores, *bias;
 	double scale, epsilon;
@@ -168,15 +122,17 @@ struct gate {
 
 static void choose_experts(float *weights, uint16_t *experts, const struct gate *gate)
 {
+	static const struct tt_expert_groups groups = {ALL_EXPERTS, ALL_GROUPS, SUMMED_EXPERTS,
+						       TOP_GROUPS, false};
 	double sigmoid[ALL_EXPERTS], biased[ALL_EXPERTS], sum = gate->epsilon;
 	uint32_t chosen[ACTIVE_EXPERTS];
 
 	for (uint32_t e = 0; e < ALL_EXPERTS; e++) {
-		sigmoid[e] = rounded(1 / (1 + exp(-gate->scores[e])));
-		biased[e] = rounded(sigmoid[e] + gate->bias[e]);
+		sigmoid[e] = tt_experts_rounded(1 / (1 + exp(-gate->scores[e])));
+		biased[e] = tt_experts_rounded(sigmoid[e] + gate->bias[e]);
 	}
-	leave_groups(biased);
-	largest(chosen, ACTIVE_EXPERTS, biased, ALL_EXPERTS);
+	tt_experts_leave_groups(biased, &groups);
+	tt_experts_best(chosen, ACTIVE_EXPERTS, biased, ALL_EXPERTS);
 	for (uint32_t i = 0; i < ACTIVE_EXPERTS; i++)
 		sum += sigmoid[chosen[i]];
 	for (uint32_t i = 0; i < ACTIVE_EXPERTS; i++) {
@@ -237,45 +193,17 @@ static tt_status gate_expand(struct tt_call *call)
 
 /* ---- golden --------------------------------------------------------------------------------------------------- */
 
-static double bf16(double number)
-{
-	float rounded = (float)number;
-	uint32_t bits;
-
-	memcpy(&bits, &rounded, sizeof(bits));
-	bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000u;
-	memcpy(&rounded, &bits, sizeof(bits));
-	return (double)rounded;
-}
-
-/* How many values are larger than this one, or as large and before it. */
-static uint32_t rank_of(const double *values, uint32_t count, uint32_t place)
-{
-	uint32_t rank = 0;
-
-	for (uint32_t i = 0; i < count; i++)
-		rank += i < place ? values[i] >= values[place] : values[i] > values[place];
-	return rank;
-}
-
 static void golden_token(double *weights, double *experts, const struct gate *gate)
 {
-	double sigmoid[ALL_EXPERTS], biased[ALL_EXPERTS], sums[ALL_GROUPS] = {0}, sum = 0;
+	double sigmoid[ALL_EXPERTS], biased[ALL_EXPERTS], sum = 0;
 
 	for (uint32_t e = 0; e < ALL_EXPERTS; e++) {
-		sigmoid[e] = bf16(1 / (1 + exp(-gate->scores[e])));
-		biased[e] = bf16(sigmoid[e] + gate->bias[e]);
+		sigmoid[e] = tt_golden_bf16(1 / (1 + exp(-gate->scores[e])));
+		biased[e] = tt_golden_bf16(sigmoid[e] + gate->bias[e]);
 	}
-	for (uint32_t e = 0; e < ALL_EXPERTS; e++)
-		if (rank_of(&biased[e / GROUP * GROUP], GROUP, e % GROUP) < SUMMED_EXPERTS)
-			sums[e / GROUP] += biased[e];
-	for (uint32_t g = 0; g < ALL_GROUPS; g++)
-		sums[g] = bf16(sums[g]);
-	for (uint32_t e = 0; e < ALL_EXPERTS; e++)
-		if (rank_of(sums, ALL_GROUPS, e / GROUP) >= TOP_GROUPS)
-			biased[e] = -INFINITY;
+	tt_golden_leave_groups(biased);
 	for (uint32_t e = 0; e < ALL_EXPERTS; e++) {
-		uint32_t rank = rank_of(biased, ALL_EXPERTS, e);
+		uint32_t rank = tt_golden_rank(biased, ALL_EXPERTS, e);
 
 		if (rank >= ACTIVE_EXPERTS)
 			continue;
