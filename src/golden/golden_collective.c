@@ -47,7 +47,7 @@ static tt_status chip_at(uint32_t *out, struct tt_golden *golden, const char *na
 /* What one chip has. */
 static tt_status copy_of(struct tt_golden *golden, uint32_t chip)
 {
-	const struct tt_array *in = on_chip(golden, "input_tensor", chip);
+	const struct tt_array *in = tt_golden_mesh_in(golden, "input_tensor", chip);
 	struct tt_array *out = in ? tt_golden_out(golden, &in->shape, in->dtype) : NULL;
 
 	TT_NEED_MEMORY(out);
@@ -80,12 +80,12 @@ tt_status tt_golden_partition(struct tt_golden *golden)
 {
 	const struct tt_array *in;
 	struct ttnn_shape shape;
-	struct members members;
+	struct tt_golden_mesh members;
 	struct tt_array *out;
 	int64_t dim = tt_call_int(&golden->call, "dim", 0);
 
-	TT_TRY(members_of(&members, golden, "input_tensor"));
-	in = on_chip(golden, "input_tensor", 0);
+	TT_TRY(tt_golden_mesh_find(&members, golden, "input_tensor"));
+	in = tt_golden_mesh_in(golden, "input_tensor", 0);
 	TT_NEED_MEMORY(in);
 	shape = in->shape;
 	dim += dim < 0 ? shape.rank : 0;
@@ -248,9 +248,9 @@ static bool chose(const struct tt_array *ids, uint64_t token, double expert)
 /* Of the first chip: expert after expert, in the order of the mapping. */
 tt_status tt_golden_expert_token_remap(struct tt_golden *golden)
 {
-	const struct tt_array *scores = on_chip(golden, "topk_tensor", 0);
-	const struct tt_array *mapping = on_chip(golden, "expert_mapping_tensor", 0);
-	const struct tt_array *ids = on_chip(golden, "expert_metadata_tensor", 0);
+	const struct tt_array *scores = tt_golden_mesh_in(golden, "topk_tensor", 0);
+	const struct tt_array *mapping = tt_golden_mesh_in(golden, "expert_mapping_tensor", 0);
+	const struct tt_array *ids = tt_golden_mesh_in(golden, "expert_metadata_tensor", 0);
 	int64_t run = tt_call_int(&golden->call, "reduction_size", 16);
 	struct tt_array *own, *needed;
 	uint64_t local, tokens;
