@@ -444,9 +444,12 @@ static int64_t golden_part(const struct tt_golden *golden, const char *name, str
 {
 	const struct tt_tensor *out = tt_call_tensor(&golden->call, name);
 	struct ttnn_core cores[64];
-	size_t count = tt_core_set_list(cores, TT_COUNT(cores), out->spec.memory.shard.grid,
-					out->spec.memory.shard.orientation);
+	size_t count;
 
+	if (!out->spec.memory.has_shard)
+		return -1;
+	count = tt_core_set_list(cores, TT_COUNT(cores), out->spec.memory.shard.grid,
+				 out->spec.memory.shard.orientation);
 	for (size_t i = 0; i < count; i++)
 		if (cores[i].x == core.x && cores[i].y == core.y)
 			return (int64_t)i;

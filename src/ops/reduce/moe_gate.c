@@ -338,7 +338,7 @@ static tt_status see(struct seen *out, const struct tt_launch *launch, size_t wh
 	TT_TRY(tt_values_of(&out->values, &count, launch, which));
 	out->rows = tt_shape_last(shape, 2);
 	out->columns = tt_shape_last(shape, 1);
-	out->blocks = count / ((uint64_t)out->rows * out->columns);
+	out->blocks = count ? count / ((uint64_t)out->rows * out->columns) : 0;
 	return TTNN_OK;
 }
 
