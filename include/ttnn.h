@@ -639,24 +639,6 @@ TTNN_API enum ttnn_status ttnn_mesh_open(ttnn_device **out, const struct ttnn_me
 					 const struct ttnn_device_options *options);
 
 /*
- * How chips are connected, for operations in which they send to each other: in lines, rings, or over rows and columns at
- * once. Without a choice (NONE, at first) each has what it needs. A fabric that was chosen refuses what upstream's refuses
- * with it, and is printed in graphs. Of the process; any thread.
- */
-enum ttnn_fabric {
-	TTNN_FABRIC_NONE,
-	TTNN_FABRIC_1D_NEIGHBORS,
-	TTNN_FABRIC_1D,
-	TTNN_FABRIC_1D_RING,
-	TTNN_FABRIC_2D,
-	TTNN_FABRIC_2D_TORUS_X,
-	TTNN_FABRIC_2D_TORUS_Y,
-	TTNN_FABRIC_2D_TORUS_XY
-};
-TTNN_API void ttnn_fabric_set(enum ttnn_fabric fabric);
-TTNN_API enum ttnn_fabric ttnn_fabric_get(void);
-
-/*
  * Frees all buffers of a device and of its submeshes, and refuses new ones. What is asked about it
  * is still answered. The second time nothing happens. Any thread may call this while others use
  * the device: what they begin after it is refused with TTNN_STATE.

@@ -522,6 +522,26 @@ TTNN_API bool ttnn_graph_get_form(struct ttnn_graph_form *out, const ttnn_graph 
 TTNN_API bool ttnn_graph_get_param(struct ttnn_graph_param *out, const ttnn_graph *graph,
 				   size_t index, size_t i);
 
+/* ---- links between chips ---------------------------------------------------------------------- */
+
+/*
+ * How chips are connected, for operations in which they send to each other: in lines, rings, or over rows and columns at
+ * once. Without a choice (NONE, at first) each has what it needs. A fabric that was chosen refuses what upstream's refuses
+ * with it, and is printed in graphs. Of the process; any thread.
+ */
+enum ttnn_fabric {
+	TTNN_FABRIC_NONE,
+	TTNN_FABRIC_1D_NEIGHBORS,
+	TTNN_FABRIC_1D,
+	TTNN_FABRIC_1D_RING,
+	TTNN_FABRIC_2D,
+	TTNN_FABRIC_2D_TORUS_X,
+	TTNN_FABRIC_2D_TORUS_Y,
+	TTNN_FABRIC_2D_TORUS_XY
+};
+TTNN_API void ttnn_fabric_set(enum ttnn_fabric fabric);
+TTNN_API enum ttnn_fabric ttnn_fabric_get(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -7,6 +7,8 @@
 #ifndef TT_DEVICE_FABRIC_H
 #define TT_DEVICE_FABRIC_H
 
+#include <ttnn_frontend.h>
+
 #include "device/device.h"
 
 /* The fabric that a program has along a line of chips, or for `plane` over rows and columns at once. */

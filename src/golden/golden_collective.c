@@ -264,7 +264,8 @@ tt_status tt_golden_expert_token_remap(struct tt_golden *golden)
 	own = tt_golden_out(golden,
 			    &TT_SHAPE(1, ids->shape.dim[1], ids->shape.dim[2], (uint32_t)local),
 			    scores->dtype);
-	needed = tt_golden_out(golden, &TT_SHAPE(1, 1, (uint32_t)(tokens / (uint64_t)run), (uint32_t)local),
+	needed = tt_golden_out(golden,
+			       &TT_SHAPE(1, 1, (uint32_t)(tokens / (uint64_t)run), (uint32_t)local),
 			       TTNN_UINT16);
 	if (!own || !needed)
 		return tt_fail_nomem();

@@ -3,6 +3,9 @@
 
 #include <stdbool.h>
 
+#include "device/device.h"
+#include "ops/op.h"
+
 /* One number more into a hash. */
 static uint64_t mix(uint64_t hash, uint64_t number)
 {
@@ -73,4 +76,32 @@ void tt_chip_order(uint32_t *out, uint32_t rows, uint32_t cols)
 	}
 	for (uint32_t i = 0; i < chips; i++)
 		out[i] = list.items[i];
+}
+
+/* A table of so few has what was put there last in front. */
+static void order_parts(uint32_t *order, const struct tt_launch *launch)
+{
+	uint32_t chips = launch->device->rows * launch->device->cols, used = 0;
+
+	for (uint32_t part = launch->prog->parts; part-- > 0;)
+		for (uint32_t chip = 0; chip < chips; chip++)
+			if (launch->prog->part(launch, chip) == part)
+				order[used++] = chip;
+	for (uint32_t chip = 0; chip < chips; chip++)
+		if (launch->prog->part(launch, chip) == TT_NO_PART)
+			order[used++] = chip;
+}
+
+uint32_t *tt_launch_order(const struct tt_launch *launch)
+{
+	uint32_t *order = NULL;
+
+	if (launch->prog->per_chip)
+		order = tt_arena_alloc(launch->arena, launch->device->rows * launch->device->cols *
+							      sizeof(*order));
+	if (order && launch->prog->few)
+		order_parts(order, launch);
+	else if (order)
+		tt_chip_order(order, launch->device->rows, launch->device->cols);
+	return order;
 }

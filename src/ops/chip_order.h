@@ -14,4 +14,8 @@
 /* Fills out[0 .. rows * cols) with places on the mesh; beyond TT_CHIPS_MAX chips it is from the last to the first. */
 void tt_chip_order(uint32_t *out, uint32_t rows, uint32_t cols);
 
+/* The same for the programs of a launch, in its arena; NULL if chips have one together, or without memory. */
+struct tt_launch;
+uint32_t *tt_launch_order(const struct tt_launch *launch);
+
 #endif

@@ -100,7 +100,8 @@ static uint32_t chip_count(const struct tt_device *device)
 struct built {
 	struct tt_tensor *kept[TT_KEPT_MAX];
 	struct tt_program program;
-	struct tt_program *others; /* of chips that have another one: all parts but the first; owned */
+	struct tt_program
+		*others; /* of chips that have another one: all parts but the first; owned */
 	uint32_t other_count;
 	struct tt_event_block memory; /* what the program takes, emitted each time; owned */
 	struct tt_facts_list facts;   /* the same of what else is known of it */
@@ -120,9 +121,9 @@ static void give_up(struct tt_tensor **kept, enum tt_kept_order order)
 	while (count < TT_KEPT_MAX && kept[count])
 		count++;
 	for (size_t i = 0; i < count; i++) {
-		size_t which = order == TT_KEPT_BACKWARD ? count - 1 - i
+		size_t which = order == TT_KEPT_BACKWARD  ? count - 1 - i
 			       : order == TT_KEPT_FORWARD ? i
-							 : (i + count - 1) % count;
+							  : (i + count - 1) % count;
 
 		ttnn_tensor_unref(kept[which]);
 	}
@@ -427,35 +428,6 @@ static struct tt_program *program_of(struct built *built, const struct tt_launch
 	return part ? &built->others[part - 1] : &built->program;
 }
 
-/* A table of so few has what was put there last in front. */
-static void order_parts(uint32_t *order, const struct tt_launch *launch)
-{
-	uint32_t chips = chip_count(launch->device), used = 0;
-
-	for (uint32_t part = launch->prog->parts; part-- > 0;)
-		for (uint32_t chip = 0; chip < chips; chip++)
-			if (launch->prog->part(launch, chip) == part)
-				order[used++] = chip;
-	for (uint32_t chip = 0; chip < chips; chip++)
-		if (launch->prog->part(launch, chip) == TT_NO_PART)
-			order[used++] = chip;
-}
-
-/* The places of chips in the order in which their programs go out; NULL: as they are, or one program for all. */
-static uint32_t *order_of(const struct tt_launch *launch)
-{
-	uint32_t *order = NULL;
-
-	if (launch->prog->per_chip)
-		order = tt_arena_alloc(launch->arena,
-				       chip_count(launch->device) * sizeof(*order));
-	if (order && launch->prog->few)
-		order_parts(order, launch);
-	else if (order)
-		tt_chip_order(order, launch->device->rows, launch->device->cols);
-	return order;
-}
-
 static void emit_launch(struct emissions *emissions, const struct tt_launch *launch)
 {
 	uint32_t chips = chip_count(launch->device), *order;
@@ -463,7 +435,7 @@ static void emit_launch(struct emissions *emissions, const struct tt_launch *lau
 
 	if (!tt_event_on())
 		return;
-	order = order_of(launch);
+	order = tt_launch_order(launch);
 	for (uint32_t i = 0; i < chips; i++) {
 		uint32_t chip = order ? order[i] : i;
 		struct tt_event *event;
@@ -521,7 +493,7 @@ static tt_status choose(struct tt_launch *launch)
 static void rehearse_built(const struct tt_launch *launch, struct built *built, bool hit)
 {
 	uint32_t times = launch->prog->per_chip ? launch->device->memory->chips : 1;
-	uint32_t *order = launch->prog->part ? order_of(launch) : NULL;
+	uint32_t *order = launch->prog->part ? tt_launch_order(launch) : NULL;
 	struct emitted emitted = {.memory = {0}};
 	struct emissions emissions;
 

@@ -303,7 +303,7 @@ struct tt_prog {
 	uint64_t (*spread)(const struct tt_launch *launch);
 	/* (optional) for profiles; with neither work nor kept tensors: the program may be cached */
 	void (*cost)(struct tt_cost *cost, const struct tt_launch *launch);
-	bool per_chip;   /* builds a program of its own for each chip of a mesh */
+	bool per_chip; /* builds a program of its own for each chip of a mesh */
 	/* (optional) of those: which of `parts` programs a chip has, counted from 0, or TT_NO_PART */
 	uint32_t (*part)(const struct tt_launch *launch, uint32_t chip);
 	uint8_t parts;
@@ -316,7 +316,7 @@ struct tt_prog {
 	bool drops_forward; /* (optional) refused, its outputs go first to last, as a vector's do */
 	enum tt_kept_order kept_order;
 	bool few; /* (optional) most chips take no part: programs go out from the last part to the first */
-	bool last_first;    /* (optional) its outputs are made from the last to the first */
+	bool last_first; /* (optional) its outputs are made from the last to the first */
 };
 
 /*

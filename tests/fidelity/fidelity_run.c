@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <ttnn_frontend.h>
 
 #include "base/mem.h"
 #include "device/buffer.h"

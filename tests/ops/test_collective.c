@@ -1,6 +1,8 @@
 /* Collectives on a mesh of 2 x 4 devices: what every one of them gets, worked out element by element. */
 #include "test.h"
 
+#include <ttnn_frontend.h>
+
 #include "device/devtensor.h"
 #include "ops/op.h"
 #include "tensor/dtype.h"
@@ -161,6 +163,7 @@ static const struct wish wishes[] = {
 	{"ttnn.experimental.all_gather_async", GATHER},
 	{"ttnn.reduce_scatter", SCATTER},
 	{"ttnn.experimental.reduce_scatter_minimal_async", SCATTER},
+	{"ttnn.experimental.reduce_scatter_minimal_direct", SCATTER},
 	{"ttnn.all_reduce", REDUCE},
 	{"ttnn.broadcast", BROADCAST},
 	{"ttnn.point_to_point", SEND},
@@ -213,12 +216,17 @@ static size_t more_args(struct ttnn_arg *call, enum what what, const char *op, u
 }
 
 /* Whether an operation takes this case: tiles or rows alone, an axis, an extent that can be cut. */
-static bool takes(enum what what, const struct ttnn_spec_args *args, uint32_t dim, int axis)
+static bool takes(const struct wish *wish, const struct ttnn_spec_args *args, uint32_t dim,
+		  int axis)
 {
 	const struct ttnn_shape *shape = &args->shape;
 	uint32_t last = shape->rank - 1;
 
-	switch (what) {
+	/* Whole tiles of a line. */
+	if (strstr(wish->op, "_direct"))
+		return shape->rank > 1 && args->layout == TTNN_TILE && axis >= 0 &&
+		       shape->dim[dim] % ((axis ? COLS : ROWS) * (dim + 2 > last ? 32 : 1)) == 0;
+	switch (wish->what) {
 	case SCATTER:
 		return shape->dim[dim] % CHIPS == 0 && shape->rank > 1;
 	case PARTITION: /* tiles are cut whole */
@@ -288,7 +296,7 @@ TEST(every_device_gets_what_it_should)
 						.dtype = types[i % 3],
 						.layout = i % 2 ? TTNN_TILE : TTNN_ROW_MAJOR};
 
-					if (!takes(wishes[w].what, &args, dim, axis))
+					if (!takes(&wishes[w], &args, dim, axis))
 						continue;
 					run_case(&wishes[w], &args, dim, axis);
 					cases++;
@@ -296,14 +304,164 @@ TEST(every_device_gets_what_it_should)
 		printf("%s: %zu cases\n", wishes[w].op, cases);
 		CHECK(cases >= 20);
 	}
+	ttnn_device_unref(mesh);
+}
+
+/* ---- experts --------------------------------------------------------------------------------------------- */
+
+static ttnn_tensor *whole(const struct ttnn_shape *shape, enum ttnn_dtype dtype,
+			  float (*value)(uint64_t, const struct ttnn_shape *))
+{
+	struct ttnn_spec_args args = {.shape = *shape, .dtype = dtype};
+	struct ttnn_tensor_spec spec;
+	ttnn_tensor *host = NULL, *out = NULL;
+	uint64_t count = 0;
+	float *data;
+
+	CHECK_OK(ttnn_tensor_spec_make(&spec, &args));
+	CHECK_OK(ttnn_shape_volume(&count, shape));
+	data = calloc(count + 1, sizeof(*data));
+	for (uint64_t i = 0; i < count; i++)
+		data[i] = value(i, shape);
+	CHECK_OK(ttnn_tensor_from_data(&host, data, TTNN_FLOAT32, &spec, 0));
+	free(data);
+	CHECK_OK(ttnn_call_one(
+		&out, "ttnn.to_device",
+		(struct ttnn_arg[]){{NULL, ttnn_v_tensor(host)}, {NULL, ttnn_v_device(mesh)}}, 2,
+		TTNN_FRONTEND_C));
+	ttnn_tensor_unref(host);
+	return out;
+}
+
+/* Expert e is on chip e modulo chips; choice i of a token is expert (token * 3 + i * 5) modulo experts. */
+static float is_home(uint64_t i, const struct ttnn_shape *shape)
+{
+	return i / shape->dim[3] % shape->dim[3] == i % shape->dim[3];
+}
+
+static uint32_t experts_now;
+
+static float chosen(uint64_t i, const struct ttnn_shape *shape)
+{
+	uint64_t k = shape->dim[3];
+
+	return (float)((i / k * 3 + i % k * 5) % experts_now);
+}
+
+static float score(uint64_t i, const struct ttnn_shape *shape)
+{
+	(void)shape;
+	return (float)(i % 61 + 1);
+}
+
+/* Every chip's own scores, and which of its experts a run of tokens needs, from the sentences above. */
+static void check_remap(ttnn_tensor *const *out, uint32_t tokens, uint32_t k, uint32_t run)
+{
+	uint32_t local = experts_now / CHIPS;
+
+	for (uint32_t chip = 0; chip < CHIPS; chip++) {
+		double *own = calloc((size_t)tokens * local, sizeof(*own));
+		double *needed = calloc((size_t)(tokens / run) * local, sizeof(*needed));
+		ttnn_tensor *part = NULL;
+		uint64_t wrong = 0;
+
+		CHECK_OK(ttnn_tensor_shard(&part, out[0], chip));
+		CHECK_OK(tt_tensor_numbers(own, (uint64_t)tokens * local, part));
+		ttnn_tensor_unref(part);
+		CHECK_OK(ttnn_tensor_shard(&part, out[1], chip));
+		CHECK_OK(tt_tensor_numbers(needed, (uint64_t)(tokens / run) * local, part));
+		ttnn_tensor_unref(part);
+		for (uint32_t e = 0; e < local; e++)
+			for (uint32_t r = 0; r < tokens / run; r++) {
+				bool any = false;
+
+				for (uint32_t t = r * run; t < (r + 1) * run; t++) {
+					uint32_t expert = e * CHIPS + chip;
+					bool here = false;
+
+					for (uint32_t i = 0; i < k; i++)
+						here |= (t * 3 + i * 5) % experts_now == expert;
+					wrong += own[t * local + e] !=
+						 (here ? (t * experts_now + expert) % 61 + 1 : 0);
+					any |= here;
+				}
+				wrong += needed[r * local + e] != any;
+			}
+		CHECK(wrong == 0);
+		free(own);
+		free(needed);
+	}
+}
+
+TEST(experts_of_a_device_get_their_scores)
+{
+	static const uint32_t experts[] = {8, 16, 64}, runs[] = {1, 2, 4, 8};
+	size_t cases = 0;
+
+	CHECK_OK(ttnn_mesh_open(&mesh, NULL, &(struct ttnn_device_options){.profile = "t3k"}));
+	for (size_t i = 0; i < 24; i++) {
+		uint32_t batch = 1 + (uint32_t)i % 4, rows = 8, k = 1 + (uint32_t)i % 3,
+			 run = runs[i % 4];
+		struct ttnn_results results = {.count = 0};
+		ttnn_tensor *scores, *mapping, *ids;
+
+		experts_now = experts[i % 3];
+		scores = whole(&TT_SHAPE(1, batch, rows, experts_now),
+			       i % 2 ? TTNN_FLOAT32 : TTNN_BFLOAT16, score);
+		mapping = whole(&TT_SHAPE(1, 1, experts_now, CHIPS), TTNN_UINT16, is_home);
+		ids = whole(&TT_SHAPE(1, batch, rows, k), TTNN_UINT16, chosen);
+		CHECK_OK(ttnn_call(&results, "ttnn.moe_expert_token_remap",
+				   (struct ttnn_arg[]){{NULL, ttnn_v_tensor(scores)},
+						       {NULL, ttnn_v_tensor(mapping)},
+						       {NULL, ttnn_v_tensor(ids)},
+						       {"reduction_size", ttnn_v_int(run)}},
+				   4, TTNN_FRONTEND_C));
+		if (results.count == 2)
+			check_remap(results.tensors, batch * rows, k, run);
+		cases += results.count == 2;
+		for (size_t r = 0; r < results.count; r++)
+			ttnn_tensor_unref(results.tensors[r]);
+		ttnn_tensor_unref(scores);
+		ttnn_tensor_unref(mapping);
+		ttnn_tensor_unref(ids);
+	}
+	CHECK(cases == 24);
+	ttnn_device_unref(mesh);
+}
+
+/* A fabric of lines has no words for both axes at once; without one that was chosen nothing is refused. */
+TEST(a_fabric_that_is_chosen_refuses)
+{
+	struct ttnn_spec_args args = {
+		.shape = TT_SHAPE(1, 1, 32, 64), .dtype = TTNN_BFLOAT16, .layout = TTNN_TILE};
+	ttnn_tensor *in, *out = NULL;
+	struct ttnn_arg call[2] = {{NULL, {0}}, {"dim", ttnn_v_int(3)}};
+
+	CHECK_OK(ttnn_mesh_open(&mesh, NULL, &(struct ttnn_device_options){.profile = "t3k"}));
+	in = make(&args);
+	call[0].value = ttnn_v_tensor(in);
+	CHECK(ttnn_fabric_get() == TTNN_FABRIC_NONE);
+	CHECK_OK(ttnn_call_one(&out, "ttnn.all_gather", call, 2, TTNN_FRONTEND_C));
+	ttnn_tensor_unref(out);
+	ttnn_fabric_set(TTNN_FABRIC_1D);
+	CHECK_FAILS(ttnn_call_one(&out, "ttnn.all_gather", call, 2, TTNN_FRONTEND_C), TTNN_INVALID,
+		    "1D fabric on a 2D mesh_device requires cluster_axis to be set");
+	ttnn_fabric_set(TTNN_FABRIC_2D);
+	CHECK_OK(ttnn_call_one(&out, "ttnn.all_gather", call, 2, TTNN_FRONTEND_C));
+	ttnn_tensor_unref(out);
+	ttnn_fabric_set(TTNN_FABRIC_NONE);
+	ttnn_tensor_unref(in);
+	ttnn_device_unref(mesh);
 }
 
 TEST(what_cannot_be_cut_is_refused)
 {
 	struct ttnn_spec_args args = {.shape = TT_SHAPE(3, 32), .dtype = TTNN_BFLOAT16};
 	static const struct ttnn_shape outside = {2, {7, 7}};
-	ttnn_tensor *in = make(&args), *out;
+	ttnn_tensor *in, *out;
 
+	CHECK_OK(ttnn_mesh_open(&mesh, NULL, &(struct ttnn_device_options){.profile = "t3k"}));
+	in = make(&args);
 	CHECK_FAILS(
 		ttnn_call_one(&out, "ttnn.reduce_scatter",
 			      (struct ttnn_arg[]){{NULL, ttnn_v_tensor(in)}, {NULL, ttnn_v_int(0)}},

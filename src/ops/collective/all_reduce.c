@@ -157,8 +157,7 @@ static tt_status reduce_gathered(struct tt_call *call, struct tt_tensor *in, str
 	status = sum_members(&sum, call, all, memory);
 	tt_call_drop(call, all);
 	TT_TRY(status);
-	status = tt_call_reshape(&out, call,
-				 &(struct tt_reshape_args){.in = sum, .shape = &shape});
+	status = tt_call_reshape(&out, call, &(struct tt_reshape_args){.in = sum, .shape = &shape});
 	tt_call_drop(call, sum);
 	return tt_call_give(call, status, &out);
 }
@@ -173,16 +172,15 @@ static tt_status scatter_sums(struct tt_tensor **out, struct tt_call *call,
 	request->barrier = item(tt_call_arg(call, "barrier_semaphores"), 0);
 	if (tt_value_given(request->semaphores) && tt_value_given(request->barrier))
 		return tt_async_scatter(out, call, request);
-	return TT_CALL(out, call, "ttnn.reduce_scatter",
-		       {"input_tensor", ttnn_v_tensor(request->in)},
-		       {"dim", ttnn_v_int(request->dim)},
-		       {"cluster_axis", *tt_call_arg(call, "cluster_axis")},
-		       {"subdevice_id", *tt_call_arg(call, "subdevice_id")},
-		       {"memory_config", ttnn_v_memory(request->memory)}, {"num_links", links},
-		       {"topology", tt_group_topology(tt_tensor_device(request->in),
-						      tt_call_arg(call, "topology"),
-						      tt_group_axis(tt_call_arg(
-							      call, "cluster_axis")))});
+	return TT_CALL(
+		out, call, "ttnn.reduce_scatter", {"input_tensor", ttnn_v_tensor(request->in)},
+		{"dim", ttnn_v_int(request->dim)},
+		{"cluster_axis", *tt_call_arg(call, "cluster_axis")},
+		{"subdevice_id", *tt_call_arg(call, "subdevice_id")},
+		{"memory_config", ttnn_v_memory(request->memory)}, {"num_links", links},
+		{"topology",
+		 tt_group_topology(tt_tensor_device(request->in), tt_call_arg(call, "topology"),
+				   tt_group_axis(tt_call_arg(call, "cluster_axis")))});
 }
 
 static tt_status gather_sums(struct tt_tensor **out, struct tt_call *call,
@@ -268,8 +266,8 @@ static tt_status reduce_wider(struct tt_call *call, struct tt_tensor *in)
 	status = tt_call_op(&sum, call, "ttnn.all_reduce", args, TT_COUNT(args));
 	tt_call_drop(call, view);
 	TT_TRY(status);
-	status = tt_call_reshape(
-		&out, call, &(struct tt_reshape_args){.in = sum, .shape = &in->spec.shape});
+	status = tt_call_reshape(&out, call,
+				 &(struct tt_reshape_args){.in = sum, .shape = &in->spec.shape});
 	tt_call_drop(call, sum);
 	return tt_call_give(call, status, &out);
 }
@@ -294,8 +292,8 @@ static tt_status reduce_by_axes(struct tt_call *call, struct tt_tensor *in)
 	struct tt_tensor *now = in, *next;
 
 	for (int axis = 0; axis < 2; axis++) {
-		struct ttnn_arg args[TT_COUNT(same) + 2] = {
-			{"input_tensor", ttnn_v_tensor(now)}, {"cluster_axis", ttnn_v_int(axis)}};
+		struct ttnn_arg args[TT_COUNT(same) + 2] = {{"input_tensor", ttnn_v_tensor(now)},
+							    {"cluster_axis", ttnn_v_int(axis)}};
 		tt_status status;
 
 		for (size_t i = 0; i < TT_COUNT(same); i++)

@@ -121,13 +121,14 @@ tt_status tt_async_scatter(struct tt_tensor **out, struct tt_call *call,
 static tt_status gather_expand(struct tt_call *call)
 {
 	struct tt_tensor *given = tt_call_tensor(call, "persistent_output_buffer"), *out;
-	struct tt_async_request request = {.in = tt_call_tensor(call, "input_tensor"),
-				  .dim = tt_call_int(call, "dim", 0),
-				  .memory = tt_call_memory(call, "memory_config"),
-				  .semaphores = tt_call_arg(call, "multi_device_global_semaphore"),
-				  .barrier = tt_call_arg(call, "barrier_semaphore"),
-				  .reversed = call->entry->op->row != NULL ||
-					      tt_call_bool(call, "reverse_order", false)};
+	struct tt_async_request request = {
+		.in = tt_call_tensor(call, "input_tensor"),
+		.dim = tt_call_int(call, "dim", 0),
+		.memory = tt_call_memory(call, "memory_config"),
+		.semaphores = tt_call_arg(call, "multi_device_global_semaphore"),
+		.barrier = tt_call_arg(call, "barrier_semaphore"),
+		.reversed =
+			call->entry->op->row != NULL || tt_call_bool(call, "reverse_order", false)};
 
 	TT_TRY(tt_async_on_mesh(call, request.in));
 	if (!given)
@@ -137,11 +138,12 @@ static tt_status gather_expand(struct tt_call *call)
 
 static tt_status scatter_expand(struct tt_call *call)
 {
-	struct tt_async_request request = {.in = tt_call_tensor(call, "input_tensor"),
-				  .dim = tt_call_int(call, "dim", 0),
-				  .memory = tt_call_memory(call, "memory_config"),
-				  .semaphores = tt_call_arg(call, "multi_device_global_semaphore"),
-				  .barrier = tt_call_arg(call, "barrier_semaphore")};
+	struct tt_async_request request = {
+		.in = tt_call_tensor(call, "input_tensor"),
+		.dim = tt_call_int(call, "dim", 0),
+		.memory = tt_call_memory(call, "memory_config"),
+		.semaphores = tt_call_arg(call, "multi_device_global_semaphore"),
+		.barrier = tt_call_arg(call, "barrier_semaphore")};
 	struct tt_tensor *out;
 
 	TT_TRY(tt_async_on_mesh(call, request.in));

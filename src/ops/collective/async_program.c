@@ -182,8 +182,7 @@ tt_status tt_sender_cores(const ttnn_core_set **out, const struct tt_launch *lau
 	TT_NEED(senders->workers && senders->workers <= ttnn_core_set_cores(launch->grid),
 		"num_workers_per_link (%u) must be positive, and at most as many as there are cores",
 		senders->workers);
-	TT_REQUIRE(links > 0 &&
-			   (uint64_t)links * count <= ttnn_core_set_cores(launch->grid),
+	TT_REQUIRE(links > 0 && (uint64_t)links * count <= ttnn_core_set_cores(launch->grid),
 		   "num_cores >= core_count",
 		   "Not enough cores available on the subdevice or device for the requested match "
 		   "the number of links %u",
@@ -287,7 +286,8 @@ tt_status tt_scatter_memory(struct tt_plan *plan, const struct tt_launch *launch
 {
 	static const char *const names[] = {"input", "intermediate", "intermediate_2",
 					    "reader_output", "compute_output"};
-	bool fp32 = tt_compute_has(tt_launch_attr(launch, "compute_kernel_config"), TT_COMPUTE_FP32);
+	bool fp32 =
+		tt_compute_has(tt_launch_attr(launch, "compute_kernel_config"), TT_COMPUTE_FP32);
 	uint32_t tiles = 4 * tt_packet_pages(launch), most = fp32 ? 4 : 8;
 	struct tt_senders senders = {.workers = workers_of(launch, scatter_workers(launch)),
 				     .mux = 1,
@@ -322,8 +322,7 @@ static tt_status reduce_memory(struct tt_plan *plan, const struct tt_launch *lau
 		   "num_cores >= num_links", "Not enough cores available for %u links", links);
 	/* Rows come first, whatever the cut. */
 	for (uint32_t i = 0, used = 0; used < links; i++) {
-		struct ttnn_core core =
-			tt_core_set_at(launch->grid, i, TTNN_ORIENT_ROW_MAJOR);
+		struct ttnn_core core = tt_core_set_at(launch->grid, i, TTNN_ORIENT_ROW_MAJOR);
 
 		if (tt_core_set_contains(free, core))
 			ranges[used].start = ranges[used].end = core, used++;

@@ -39,8 +39,7 @@ static tt_status broadcast_infer(struct tt_launch *launch)
 				      .tile = in->tile,
 				      .memory = *launch->attrs[MEMORY].memory};
 
-	launch->output_count =
-		launch->prog->attrs == &schema ? tt_attr_u32(launch, SIZE) : 1;
+	launch->output_count = launch->prog->attrs == &schema ? tt_attr_u32(launch, SIZE) : 1;
 	TT_TRY(ttnn_tensor_spec_make(&launch->specs[0], &args));
 	for (size_t i = 1; i < launch->output_count; i++)
 		launch->specs[i] = launch->specs[0];
@@ -73,12 +72,13 @@ static tt_status check_ring(const struct tt_launch *launch)
 	    ttnn_fabric_get() == TTNN_FABRIC_NONE || tt_attr_u32(launch, SIZE) < 3 ||
 	    tt_fabric_is_wired(device, along))
 		return TTNN_OK;
-	return tt_fail_cond(TTNN_INVALID, "!used_directions.contains(dir_opt.value())",
-			    "Multiple ethernet cores in the same direction "
-			    "(eth_chan_directions::%s) are not currently supported. This restriction "
-			    "will be removed in a future update when proper multi-core routing is "
-			    "implemented.",
-			    along == (device->cols <= device->profile->cols) ? "EAST" : "SOUTH");
+	return tt_fail_cond(
+		TTNN_INVALID, "!used_directions.contains(dir_opt.value())",
+		"Multiple ethernet cores in the same direction "
+		"(eth_chan_directions::%s) are not currently supported. This restriction "
+		"will be removed in a future update when proper multi-core routing is "
+		"implemented.",
+		along == (device->cols <= device->profile->cols) ? "EAST" : "SOUTH");
 }
 
 static tt_status broadcast_choose(uint32_t *out, struct tt_launch *launch)
@@ -162,8 +162,7 @@ static uint64_t broadcast_spread(const struct tt_launch *launch)
 	.infer = broadcast_infer, .validate = broadcast_validate, .choose = broadcast_choose,      \
 	TT_FACTORY("ttnn::prim::" factory_, broadcast_memory), TT_KERNEL(kernel_),                 \
 	.spread = broadcast_spread, .cost = tt_cost_unmodelled_move, .per_chip = true,             \
-	.kept_order = TT_KEPT_FORWARD,                                                             \
-	.together = true
+	.kept_order = TT_KEPT_FORWARD, .together = true
 static const struct tt_prog all_program = {PROGRAM("AllBroadcastDeviceOperation", "all_broadcast",
 						   "AllBroadcastProgramFactory", schema,
 						   broadcast_kernel),
@@ -194,23 +193,24 @@ static tt_status broadcast_launch(struct tt_call *call, const struct tt_prog *pr
 		   "broadcast op is only supported for a linear tensor topology shape");
 	TT_REQUIRE(axis < 2, "mesh_shape.dims() > cluster_axis.value()",
 		   "cluster axis %" PRId64 " is out of range for mesh shape rank 2", axis);
-	TT_REQUIRE(tt_group_size(device, axis) > 1 || ttnn_fabric_get() == TTNN_FABRIC_NONE,
-		   "num_devices > 1",
-		   "%s op will only work for num_devices > 1, but has %u, shape: MeshShape([%u, %u])",
-		   all ? "all_broadcast" : "broadcast", tt_group_size(device, axis), device->rows,
-		   device->cols);
+	TT_REQUIRE(
+		tt_group_size(device, axis) > 1 || ttnn_fabric_get() == TTNN_FABRIC_NONE,
+		"num_devices > 1",
+		"%s op will only work for num_devices > 1, but has %u, shape: MeshShape([%u, %u])",
+		all ? "all_broadcast" : "broadcast", tt_group_size(device, axis), device->rows,
+		device->cols);
 	TT_REQUIRE(tt_group_size(device, axis) <= TT_OUTPUTS_MAX, "num_devices <= 64",
 		   "%s takes at most %d devices", call->entry->op->name, TT_OUTPUTS_MAX);
 	TT_TRY(tt_group_place(&sender, call, "sender_coord"));
 	TT_TRY(tt_group_cores(&cores, call, device));
-	return TT_LAUNCH_RETURN(call, program, TT_INPUTS(in), .grid = cores,
-				TT_BIND(call, schema, [LINKS] = links,
-					[SIZE] = ttnn_v_int(tt_group_size(device, axis)),
-					[MEMORY] = tt_value_memory_or_like(call, in),
-					[TOPOLOGY] = topology,
-					[SMALL] = ttnn_v_bool(tt_call_bool(
-						call, "use_l1_small_for_semaphores", false)),
-					[SENDER] = sender));
+	return TT_LAUNCH_RETURN(
+		call, program, TT_INPUTS(in), .grid = cores,
+		TT_BIND(call,
+			schema, [LINKS] = links, [SIZE] = ttnn_v_int(tt_group_size(device, axis)),
+			[MEMORY] = tt_value_memory_or_like(call, in), [TOPOLOGY] = topology,
+			[SMALL] = ttnn_v_bool(
+				tt_call_bool(call, "use_l1_small_for_semaphores", false)),
+			[SENDER] = sender));
 }
 
 /* Down the columns, then what came of it along the rows. */

@@ -1,10 +1,14 @@
 /*
  * collective.h: the room of operations in which chips of a mesh give each other their data.
  *
- *	collective      gathering, reducing, scattering, sending: one program, a row for each
+ *	collective      groups of chips, and the parts that they get of each other
+ *	all_gather, reduce_scatter, direct, all_reduce, broadcast, partition, send
+ *	                operations of their names; composite: what they are made of where no program can do it
  *	async           the same with semaphores of the caller's; async_program, its programs
  *	regroup         everybody's parts to everybody, another cut of a dimension
- *	exchange        tokens to experts and back, states to one chip: programs of their own
+ *	neighbors       rows of the chips before and behind
+ *	exchange        tokens to experts and back; remap, their scores; root, states to one chip
+ *	links           what they ask of the fabric
  *	placements      how their results are spread over the mesh
  *	fused           programs made of a collective and something else: fused_matmul, fused_minimal and fused_strided
  *	                with products, fused_norm with norms, llama_reduce with heads
@@ -78,7 +82,8 @@ enum { TT_TOPOLOGY_LINEAR = 1, TT_TOPOLOGY_RING = 2, TT_TOPOLOGY_MESH = 3, TT_TO
 struct tt_gather_args {
 	struct tt_tensor *in;
 	int64_t dim;
-	const struct ttnn_memory_config *memory; /* (optional) where shards are made; else results stay where parts are */
+	const struct ttnn_memory_config
+		*memory; /* (optional) where shards are made; else results stay where parts are */
 	struct ttnn_value axis, sub_device, links, topology;
 };
 tt_status tt_gather_by_concat(struct tt_tensor **out, struct tt_call *call,

@@ -2,7 +2,7 @@
  * composite.c: collectives that are made of other operations where no program can do them: parts that are gathered by broadcasting and
  * concatenating them, as composite_all_gather of ttnn 0.81 does.
  */
-#include "ops/collective/scatter.h"
+#include "ops/collective/reduce_scatter.h"
 #include "ops/movement/movement.h"
 #include "ops/op_enums.h"
 
@@ -39,11 +39,11 @@ static tt_status make_plain(struct tt_tensor **now, struct tt_call *call,
 	struct tt_tensor *next;
 
 	if (tt_tensor_is_sharded(args->in))
-		TT_TRY(step(now, args->in, call,
-			    to_memory(&next, call, *now,
-				      tt_memory_config_is_sharded(args->memory) ? &dram
-										: args->memory),
-			    &next));
+		TT_TRY(step(
+			now, args->in, call,
+			to_memory(&next, call, *now,
+				  tt_memory_config_is_sharded(args->memory) ? &dram : args->memory),
+			&next));
 	if (rounds)
 		TT_TRY(step(now, args->in, call, tt_call_cast(&next, call, *now, TTNN_BFLOAT16),
 			    &next));
@@ -230,8 +230,7 @@ tt_status tt_scatter_padded(struct tt_tensor **out, struct tt_call *call,
 			    const struct tt_scatter_args *args)
 {
 	const struct tt_gather_args plain = {.in = args->in, .memory = args->memory};
-	bool rounds =
-		args->in->spec.layout == TTNN_TILE && args->in->spec.dtype == TTNN_BFLOAT8_B;
+	bool rounds = args->in->spec.layout == TTNN_TILE && args->in->spec.dtype == TTNN_BFLOAT8_B;
 	struct parts parts = {.tensors = {.count = 0}};
 	struct tt_tensor *now = args->in;
 	tt_status status = make_plain(&now, call, &plain, rounds);

@@ -10,7 +10,7 @@
 #include "device/fabric.h"
 #include "golden/golden_collective.h"
 #include "ops/collective/async.h"
-#include "ops/collective/scatter.h"
+#include "ops/collective/reduce_scatter.h"
 #include "ops/movement/movement.h"
 
 #define ATTRS(X)                                                                                   \
@@ -64,11 +64,12 @@ static tt_status find_geometry(struct geometry *out, const struct tt_tensor *ten
 		   "reduce_scatter_minimal_direct requires TILE layout");
 	TT_REQUIRE(rank >= 2, "rank >= 2",
 		   "reduce_scatter_minimal_direct requires a rank >= 2 input, got rank %u", rank);
-	TT_REQUIRE(dim + 2 < rank || in->padded.dim[dim] == in->shape.dim[dim],
-		   "dim < rank - 2 || padded_shape[dim] == input_tensor.logical_shape()[dim]",
-		   "scatter dim %u is tile-padded (logical %u vs padded %u); slice boundaries would "
-		   "not line up with the logical tensor",
-		   dim, in->shape.dim[dim], in->padded.dim[dim]);
+	TT_REQUIRE(
+		dim + 2 < rank || in->padded.dim[dim] == in->shape.dim[dim],
+		"dim < rank - 2 || padded_shape[dim] == input_tensor.logical_shape()[dim]",
+		"scatter dim %u is tile-padded (logical %u vs padded %u); slice boundaries would "
+		"not line up with the logical tensor",
+		dim, in->shape.dim[dim], in->padded.dim[dim]);
 	pages = pages_along(in, dim);
 	TT_REQUIRE(pages % size == 0, "dim_size_pages % num_devices == 0",
 		   "scatter dim %u (padded size %u, %u pages) must split into %u whole-page slices",
@@ -88,8 +89,8 @@ static tt_status staging_spec(struct ttnn_tensor_spec *out, const struct tt_tens
 {
 	const ttnn_core_set *grid = tt_tensor_device(in)->grid;
 	uint64_t page = geometry->tiles * geometry->tile, rows = 2 * geometry->chunks * size;
-	struct ttnn_memory_config memory = {.buffer = rows * page <= L1_BYTES ? TTNN_L1
-									     : TTNN_DRAM};
+	struct ttnn_memory_config memory = {.buffer =
+						    rows * page <= L1_BYTES ? TTNN_L1 : TTNN_DRAM};
 
 	if (rows * page <= SHARD_BYTES) {
 		memory.buffer = TTNN_L1;
@@ -193,13 +194,13 @@ static tt_status direct_memory(struct tt_plan *plan, const struct tt_launch *lau
 		   "reduce_scatter_minimal_direct needs %u worker cores (one per link) but got %u",
 		   links, (uint32_t)ttnn_core_set_cores(launch->grid));
 	TT_TRY(tt_cores_first(&cores, launch->grid, links, TTNN_ORIENT_ROW_MAJOR));
-	return TT_PLAN(plan, cores,
-		       TT_CB_ROW(0, "cb_send", .pages = 2 * geometry.tiles, .page = geometry.tile),
-		       TT_CB_ROW(16, "cb_out", .pages = 2 * geometry.tiles, .page = geometry.tile),
-		       TT_CB_ROW(1, "cb_reduce",
-				 .pages = 2 * (sharded ? geometry.chunks : 1) * size *
-					  geometry.tiles,
-				 .page = geometry.tile, .backing = sharded ? staging : NULL));
+	return TT_PLAN(
+		plan, cores,
+		TT_CB_ROW(0, "cb_send", .pages = 2 * geometry.tiles, .page = geometry.tile),
+		TT_CB_ROW(16, "cb_out", .pages = 2 * geometry.tiles, .page = geometry.tile),
+		TT_CB_ROW(1, "cb_reduce",
+			  .pages = 2 * (sharded ? geometry.chunks : 1) * size * geometry.tiles,
+			  .page = geometry.tile, .backing = sharded ? staging : NULL));
 }
 
 static tt_status direct_kernel(struct tt_launch *launch)
@@ -323,16 +324,18 @@ static tt_status direct_expand(struct tt_call *call)
 
 	TT_TRY(begin(&args, call, &size));
 	device = tt_tensor_device(args.in);
-	TT_REQUIRE(!tt_value_given(buffers) || buffers->count == 2, "b.size() == 2",
-		   "reduce_scatter_minimal_direct persistent_buffers must be {output, staging}, got "
-		   "%u",
-		   buffers->count);
-	TT_REQUIRE(axis >= 0 || device->rows == 1 || device->cols == 1,
-		   "cluster_axis.has_value() || mesh_shape[0] == 1 || mesh_shape[1] == 1",
-		   "reduce_scatter_minimal_direct requires an explicit cluster_axis on a "
-		   "MeshShape([%u, %u]) mesh: with both extents greater than one there is no single "
-		   "implied ring axis",
-		   device->rows, device->cols);
+	TT_REQUIRE(
+		!tt_value_given(buffers) || buffers->count == 2, "b.size() == 2",
+		"reduce_scatter_minimal_direct persistent_buffers must be {output, staging}, got "
+		"%u",
+		buffers->count);
+	TT_REQUIRE(
+		axis >= 0 || device->rows == 1 || device->cols == 1,
+		"cluster_axis.has_value() || mesh_shape[0] == 1 || mesh_shape[1] == 1",
+		"reduce_scatter_minimal_direct requires an explicit cluster_axis on a "
+		"MeshShape([%u, %u]) mesh: with both extents greater than one there is no single "
+		"implied ring axis",
+		device->rows, device->cols);
 	active = axis >= 0 ? (uint32_t)axis : device->cols > 1;
 	links = tt_fabric_extent(device, active) > 1 ? tt_fabric_links(device, active) : 1;
 	args.links = *tt_call_arg(call, "num_links");
@@ -344,9 +347,8 @@ static tt_status direct_expand(struct tt_call *call)
 		   " must be in [1, %u] (links available on axis %u)",
 		   args.links.integer, links, active);
 	args.given = tt_value_item_tensor(buffers, 0);
-	return tt_call_give(call,
-			    direct_launch(&out, call, &args, tt_value_item_tensor(buffers, 1)),
-			    &out);
+	return tt_call_give(
+		call, direct_launch(&out, call, &args, tt_value_item_tensor(buffers, 1)), &out);
 }
 
 /* What a caller may allocate once: the buffer that parts arrive in, and the result where it is asked for. */

@@ -93,9 +93,8 @@ static tt_status dispatch_infer(struct tt_launch *launch)
 	const struct ttnn_shape *ids = &launch->inputs[CHOICES]->spec.shape;
 	uint32_t size = tt_group_members(launch);
 	int64_t along = launch->attrs[ALONG].integer;
-	struct ttnn_shape shape = {4,
-				   {1, in->rank ? in->dim[0] : 1, tt_shape_last(ids, 2),
-				    tt_shape_last(in, 1)}};
+	struct ttnn_shape shape = {
+		4, {1, in->rank ? in->dim[0] : 1, tt_shape_last(ids, 2), tt_shape_last(in, 1)}};
 
 	TT_TRY(check_ranks(launch, "Input and indices tensor must have the same number of "
 				   "dimensions"));
@@ -181,8 +180,8 @@ static void find_buffers(struct dispatch_buffers *out, struct tt_tensor *const i
 
 static tt_status dispatch_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
-	static const char *const names[] = {"input", "indices", "mapping", "packet_header",
-					    "send_preparation", "metadata"};
+	static const char *const names[] = {"input",         "indices",          "mapping",
+					    "packet_header", "send_preparation", "metadata"};
 	bool full = strstr(launch->attrs[IMPL].text, "Full") != NULL;
 	struct dispatch_buffers buffers;
 	const ttnn_core_set *cores;
@@ -275,7 +274,8 @@ static tt_status dispatch_kernel(struct tt_launch *launch)
 			double *in[3];
 
 			for (size_t k = TOKENS; k <= MAPPING; k++)
-				TT_TRY(tt_chip_read(&in[k], launch, place_of(launch, k), group.chips[i]));
+				TT_TRY(tt_chip_read(&in[k], launch, place_of(launch, k),
+						    group.chips[i]));
 			take_tokens(launch, out, in, chip, &span);
 		}
 		TT_TRY(tt_chip_write(launch, 0, chip, out[0]));
@@ -294,8 +294,7 @@ static tt_status combine_infer(struct tt_launch *launch)
 	int64_t along = launch->attrs[ALONG].integer;
 	struct ttnn_shape shape;
 
-	TT_TRY(check_ranks(launch,
-			   "Input, metadata, and mapping tensors must all be rank 4"));
+	TT_TRY(check_ranks(launch, "Input, metadata, and mapping tensors must all be rank 4"));
 	shape = (struct ttnn_shape){
 		4, {ids->dim[3], ids->dim[1], ids->dim[2], tt_shape_last(&in->shape, 1)}};
 	if (along == 1 || along == 2)
@@ -348,8 +347,7 @@ static tt_status combine_validate(struct tt_launch *launch)
 			   "output spec %s"));
 	TT_TRY(check_contributions(launch));
 	TT_REQUIRE(tt_group_axis(&launch->attrs[AXIS]) >= 0,
-		   "operation_attributes.axis.has_value()",
-		   "Axis must be specified at the moment");
+		   "operation_attributes.axis.has_value()", "Axis must be specified at the moment");
 	TT_REQUIRE(along == 1 || along == 2,
 		   "operation_attributes.output_shard_dim == 1 || "
 		   "operation_attributes.output_shard_dim == 2",
@@ -458,7 +456,8 @@ static tt_status combine_kernel(struct tt_launch *launch)
 			double *in[3];
 
 			for (size_t k = TOKENS; k <= MAPPING; k++)
-				TT_TRY(tt_chip_read(&in[k], launch, place_of(launch, k), group.chips[i]));
+				TT_TRY(tt_chip_read(&in[k], launch, place_of(launch, k),
+						    group.chips[i]));
 			give_rows(launch, out, in, group.chips[i], group.own);
 		}
 		TT_TRY(tt_chip_write(launch, 0, chip, out));
@@ -517,8 +516,7 @@ static uint64_t result_bytes(struct tt_device *device, struct tt_tensor *const i
 					      .memory = *attrs[MEMORY].memory};
 
 		if (args.shape.rank)
-			args.shape.dim[0] *=
-				tt_group_size(device, tt_group_axis(&attrs[AXIS]));
+			args.shape.dim[0] *= tt_group_size(device, tt_group_axis(&attrs[AXIS]));
 		sum += tt_l1_pending(device, &args);
 	}
 	return sum;
@@ -541,8 +539,8 @@ static tt_status dispatch_expand(struct tt_call *call)
 	for (size_t i = CHOICES; i <= MAPPING; i++)
 		TT_REQUIRE(tt_tensor_device(in[i]), "storage_type == DEVICE",
 			   "%s: the tensor must be on a device", call->entry->op->name);
-	TT_NEED(!tt_value_given(given) || given->count == 2,
-		"%s: output_tensors are two, not %u", call->entry->op->name, given->count);
+	TT_NEED(!tt_value_given(given) || given->count == 2, "%s: output_tensors are two, not %u",
+		call->entry->op->name, given->count);
 	TT_TRY(tt_group_cores(&cores, call, tt_tensor_device(in[TOKENS])));
 	TT_REQUIRE(attrs[LINKS].integer, "operation_attributes.num_links > 0",
 		   "Number of links must be greater than 0");
@@ -551,9 +549,8 @@ static tt_status dispatch_expand(struct tt_call *call)
 		bytes += buffers.pages[i] * buffers.page[i];
 	bytes += result_bytes(tt_tensor_device(in[TOKENS]), in, attrs);
 	TT_TRY(ttnn_device_memory(&view, tt_tensor_device(in[TOKENS]), TTNN_L1));
-	attrs[IMPL] = ttnn_v_string(view.largest_free < bytes
-					    ? "AllToAllTransferType::PageByPage"
-					    : "AllToAllTransferType::FullPacket");
+	attrs[IMPL] = ttnn_v_string(view.largest_free < bytes ? "AllToAllTransferType::PageByPage"
+							      : "AllToAllTransferType::FullPacket");
 	attrs[GIVEN] = ttnn_v_bool(tt_value_given(given));
 	return TT_LAUNCH_RETURN(
 		call, &dispatch_program, .inputs = in, .input_count = 3,
@@ -597,9 +594,8 @@ static tt_status combine_expand(struct tt_call *call)
 	const ttnn_core_set *cores;
 
 	TT_TRY(bind(attrs, call, in, "output_shard_dim"));
-	TT_REQUIRE(tt_tensor_device(choices) && tt_tensor_device(mapping),
-		   "storage_type == DEVICE", "%s: the tensor must be on a device",
-		   call->entry->op->name);
+	TT_REQUIRE(tt_tensor_device(choices) && tt_tensor_device(mapping), "storage_type == DEVICE",
+		   "%s: the tensor must be on a device", call->entry->op->name);
 	TT_TRY(tt_group_cores(&cores, call, tt_tensor_device(in)));
 	if (!given) {
 		TT_TRY(zeros_for(&given, call, in, choices, attrs));

@@ -42,8 +42,8 @@ tt_status tt_group_links(struct ttnn_value *out, const struct tt_call *call,
 	down = device->rows > 1 && axis != 1 ? tt_fabric_links(device, 0) : UINT32_MAX;
 	along = device->cols > 1 && axis != 0 ? tt_fabric_links(device, 1) : UINT32_MAX;
 	*out = ttnn_v_int(down == UINT32_MAX && along == UINT32_MAX ? 1
-			  : down < along			     ? down
-								     : along);
+			  : down < along                            ? down
+								    : along);
 	return TTNN_OK;
 }
 

@@ -35,9 +35,8 @@ static tt_status remap_infer(struct tt_launch *launch)
 	local = mapping->dim[2] / tt_chip_count(launch);
 	tokens = (uint64_t)ids->dim[1] * ids->dim[2] / tt_attr_u32(launch, REDUCTION);
 	launch->output_count = 2;
-	TT_TRY(tt_spec_simple(&launch->specs[OWN],
-			      &TT_SHAPE(1, ids->dim[1], ids->dim[2], local), scores->dtype,
-			      scores->layout, memory));
+	TT_TRY(tt_spec_simple(&launch->specs[OWN], &TT_SHAPE(1, ids->dim[1], ids->dim[2], local),
+			      scores->dtype, scores->layout, memory));
 	TT_TRY(tt_spec_simple(&launch->specs[NEEDED], &TT_SHAPE(1, 1, (uint32_t)tokens, local),
 			      TTNN_UINT16, scores->layout, memory));
 	return launch->outputs[OWN] ? tt_create_for_nothing(launch, OWN) : TTNN_OK;
@@ -83,10 +82,11 @@ static tt_status remap_validate(struct tt_launch *launch)
 	TT_REQUIRE(mapping->dim[3] == tt_chip_count(launch), "mapping_shape[-1] == num_devices",
 		   "Last mapping_tensor dim should be num_devices %u, got %u",
 		   tt_chip_count(launch), mapping->dim[3]);
-	TT_REQUIRE(mapping->dim[2] == scores->dim[3], "mapping_shape[-2] == topk_shape[-1]",
-		   "Expected mapping shape dim 2 to be equal to topk dim 3 (number of experts), got "
-		   "%u and %u respectively",
-		   mapping->dim[2], scores->dim[3]);
+	TT_REQUIRE(
+		mapping->dim[2] == scores->dim[3], "mapping_shape[-2] == topk_shape[-1]",
+		"Expected mapping shape dim 2 to be equal to topk dim 3 (number of experts), got "
+		"%u and %u respectively",
+		mapping->dim[2], scores->dim[3]);
 	TT_REQUIRE(ids->dim[1] == scores->dim[1], "metadata_shape[1] == topk_shape[1]",
 		   "Expected metadata dim 1 to be equal to topk dim 1 (batch size), got %u and %u, "
 		   "respectively",
@@ -112,19 +112,18 @@ static tt_status remap_memory(struct tt_plan *plan, const struct tt_launch *laun
 {
 	const struct ttnn_tensor_spec *own = &launch->outputs[OWN]->spec;
 
-	return TT_PLAN(
-		plan, launch->device->grid,
-		TT_CB_ROW(0, "mapping", .pages = 1,
-			  .page = tt_align_to(launch->inputs[MAPPING]->spec.page_bytes, 16)),
-		TT_CB_ROW(1, "local_experts", .pages = 1,
-			  .page = tt_align_to(2ull * tt_shape_last(&own->shape, 1), 16)),
-		TT_CB_ROW(2, "metadata", .pages = 1,
-			  .page = tt_align_to(launch->inputs[CHOICES]->spec.page_bytes, 16)),
-		TT_CB_ROW(3, "topk", .pages = 2,
-			  .page = tt_align_to(launch->inputs[SCORES]->spec.page_bytes, 16)),
-		TT_CB_ROW(4, "output_mapping", .pages = 1, .page = own->page_bytes),
-		TT_CB_ROW(5, "output_reduced", .pages = 1,
-			  .page = launch->outputs[NEEDED]->spec.page_bytes));
+	return TT_PLAN(plan, launch->device->grid,
+		       TT_CB_ROW(0, "mapping", .pages = 1,
+				 .page = tt_align_to(launch->inputs[MAPPING]->spec.page_bytes, 16)),
+		       TT_CB_ROW(1, "local_experts", .pages = 1,
+				 .page = tt_align_to(2ull * tt_shape_last(&own->shape, 1), 16)),
+		       TT_CB_ROW(2, "metadata", .pages = 1,
+				 .page = tt_align_to(launch->inputs[CHOICES]->spec.page_bytes, 16)),
+		       TT_CB_ROW(3, "topk", .pages = 2,
+				 .page = tt_align_to(launch->inputs[SCORES]->spec.page_bytes, 16)),
+		       TT_CB_ROW(4, "output_mapping", .pages = 1, .page = own->page_bytes),
+		       TT_CB_ROW(5, "output_reduced", .pages = 1,
+				 .page = launch->outputs[NEEDED]->spec.page_bytes));
 }
 
 /* The experts that the mapping gives a chip, in order, as many as there is room for. */

@@ -160,10 +160,10 @@ static const struct tt_op ops[] = {
 	{.name = "ttnn.reduce_to_root",
 	 .doc = "The attention that the states of all devices make together, on one of them.",
 	 .sigs = {"input_tensor_l: Tensor, input_tensor_s: Tensor, input_tensor_m: Tensor, "
-	     "root_coord: sizes, *, scale_fp32: float = 1.0, topology: enum? = None, "
-	     "output_tensor_l: Tensor? = None, output_tensor_s: Tensor? = None, "
-	     "output_tensor_m: Tensor? = None, intermediate_tensor: Tensor? = None, "
-	     "input_mux_cores: any = None"},
+		  "root_coord: sizes, *, scale_fp32: float = 1.0, topology: enum? = None, "
+		  "output_tensor_l: Tensor? = None, output_tensor_s: Tensor? = None, "
+		  "output_tensor_m: Tensor? = None, intermediate_tensor: Tensor? = None, "
+		  "input_mux_cores: any = None"},
 	 .expand = root_expand,
 	 .golden = tt_golden_reduce_to_root,
 	 .gives = "[Tensor]"},

@@ -34,7 +34,8 @@ struct packets {
 
 static struct packets packets_of(const struct ttnn_tensor_spec *spec)
 {
-	uint64_t most = spec->dtype == TTNN_BFLOAT16 ? PACKET_BF16 : tt_fabric_channel(tt_fabric_of(false));
+	uint64_t most =
+		spec->dtype == TTNN_BFLOAT16 ? PACKET_BF16 : tt_fabric_channel(tt_fabric_of(false));
 	uint64_t page = tt_align_to(spec->page_bytes, 16), together;
 
 	if (!page || !spec->pages)
@@ -63,8 +64,7 @@ static tt_status send_infer(struct tt_launch *launch)
 
 	launch->output_count = 2;
 	if (!stays(launch)) {
-		TT_NEED(!tt_dtype_is_block(in->dtype),
-			"datum for bfp2, bfp4, bfp8 is invalid");
+		TT_NEED(!tt_dtype_is_block(in->dtype), "datum for bfp2, bfp4, bfp8 is invalid");
 		TT_NEED(packets.count <= UINT32_MAX, "there are too many packets to send");
 		args.shape = TT_SHAPE((uint32_t)packets.count,
 				      (uint32_t)(packets.bytes / tt_dtype_bytes(in->dtype)));
@@ -165,10 +165,10 @@ static tt_status send_memory(struct tt_plan *plan, const struct tt_launch *launc
 		return TT_PLAN(plan, core, TT_CB_ROW(0, "sender", .pages = 2, .page = page),
 			       TT_CB_ROW(1, "packet_header", .pages = 4, .page = header),
 			       TT_CB_ROW(2, "packet", .pages = 1, .page = packets.bytes));
-	return TT_PLAN(plan, core, TT_CB_ROW(0, "packet_header", .pages = 4, .page = header),
-		       TT_CB_ROW(1, "packet", .pages = 1, .page = packets.bytes),
-		       TT_CB_ROW(2, "receiver", .pages = 3 * packets.pages,
-				 .page = in->page_bytes));
+	return TT_PLAN(
+		plan, core, TT_CB_ROW(0, "packet_header", .pages = 4, .page = header),
+		TT_CB_ROW(1, "packet", .pages = 1, .page = packets.bytes),
+		TT_CB_ROW(2, "receiver", .pages = 3 * packets.pages, .page = in->page_bytes));
 }
 
 /* What takes no part keeps what a given tensor has there, or has its own part of the input. */

@@ -150,7 +150,7 @@ static tt_status randn_validate(struct tt_launch *launch)
 
 /* How values are spread: chips that differ only along what is not cut have the same. */
 struct mapping {
-	struct ttnn_shape extents; /* rank 0: there is none */
+	struct ttnn_shape extents;    /* rank 0: there is none */
 	int32_t dims[TT_SPREAD_DIMS]; /* of the tensor; -1: not cut */
 	uint64_t seed;
 };
@@ -194,9 +194,10 @@ static uint64_t rand_spread(const struct tt_launch *launch)
 	if (!mapping || !mapping->extents.rank)
 		return tt_spread_copies(&TT_SHAPE(launch->device->rows, launch->device->cols));
 	for (uint32_t i = 0; i < mapping->extents.rank; i++)
-		spread = tt_spread_with(spread, i,
-					(struct tt_spread){mapping->extents.dim[i],
-							   mapping->dims[i] >= 0, mapping->dims[i]});
+		spread =
+			tt_spread_with(spread, i,
+				       (struct tt_spread){mapping->extents.dim[i],
+							  mapping->dims[i] >= 0, mapping->dims[i]});
 	return spread;
 }
 
@@ -261,7 +262,8 @@ static tt_status read_mapping(struct mapping *out, const struct tt_call *call,
 		out->extents.rank = extents->count;
 	for (uint32_t i = 0; i < extents->count; i++)
 		out->extents.dim[i] = (uint32_t)extents->items[i].integer;
-	TT_REQUIRE(dims->count == out->extents.rank, "config.placements.size() == mesh_shape.dims()",
+	TT_REQUIRE(dims->count == out->extents.rank,
+		   "config.placements.size() == mesh_shape.dims()",
 		   "ttnn::rand: placements size (%u) must match mesh dimensions (%u)", dims->count,
 		   out->extents.rank);
 	for (uint32_t i = 0; i < dims->count; i++) {

@@ -415,10 +415,14 @@ tt_status tt_slice_plan(struct tt_plan *plan, const struct tt_launch *launch,
 	struct ttnn_shape step = {.rank = part->begin->rank};
 	struct tt_tensor *inputs[INPUTS] = {[IN] = part->in};
 	const struct ttnn_value attrs[schema_count] = {
-		[START] = ttnn_v_shape(part->begin),   [END] = ttnn_v_shape(part->end),
-		[STEP] = ttnn_v_shape(&step),	       [MEMORY] = ttnn_v_memory(part->memory),
-		[TENSORS] = ttnn_v_bool(false),	       [DIM] = ttnn_v_none(),
-		[PARTS] = ttnn_v_none(),	       [CORES] = ttnn_v_none(),
+		[START] = ttnn_v_shape(part->begin),
+		[END] = ttnn_v_shape(part->end),
+		[STEP] = ttnn_v_shape(&step),
+		[MEMORY] = ttnn_v_memory(part->memory),
+		[TENSORS] = ttnn_v_bool(false),
+		[DIM] = ttnn_v_none(),
+		[PARTS] = ttnn_v_none(),
+		[CORES] = ttnn_v_none(),
 		[INHERITS] = ttnn_v_bool(false),
 	};
 	struct tt_launch slice = *launch;

@@ -1,5 +1,5 @@
 /*
- * gather.c: all_gather: every chip gets the parts of all, one behind the other.
+ * all_gather.c: all_gather: every chip gets the parts of all, one behind the other.
  *
  * Models AllGatherDeviceOperation of ttnn 0.81 (ccl/all_gather): its two factories, of which one sends to all at once and
  * the other from neighbour to neighbour, and what it leaves to others: pages that would have to be put together anew are
@@ -65,10 +65,11 @@ static tt_status check_given(const struct tt_launch *launch)
 				      *in = &launch->inputs[0]->spec;
 	struct ttnn_shape want = in->padded;
 
-	TT_REQUIRE(out->layout == in->layout, "output_tensor.layout() == input_tensor.layout()",
-		   "Output tensor layout Layout::%s should be same as input tensor layout Layout::%s",
-		   tt_enum_name(&tt_enum_layout, out->layout),
-		   tt_enum_name(&tt_enum_layout, in->layout));
+	TT_REQUIRE(
+		out->layout == in->layout, "output_tensor.layout() == input_tensor.layout()",
+		"Output tensor layout Layout::%s should be same as input tensor layout Layout::%s",
+		tt_enum_name(&tt_enum_layout, out->layout),
+		tt_enum_name(&tt_enum_layout, in->layout));
 	TT_REQUIRE(out->dtype == in->dtype, "output_tensor.dtype() == input_tensor.dtype()",
 		   "Output tensor dtype DataType::%s should be same as input tensor dtype "
 		   "DataType::%s",

@@ -1,6 +1,6 @@
-/* scatter.h: between the operation reduce_scatter (scatter.c), which chooses how sums are scattered, and the ways to do it. */
-#ifndef TT_OPS_COLLECTIVE_SCATTER_H
-#define TT_OPS_COLLECTIVE_SCATTER_H
+/* reduce_scatter.h: between the operation reduce_scatter (reduce_scatter.c), which chooses how sums are scattered, and the ways to do it. */
+#ifndef TT_OPS_COLLECTIVE_REDUCE_SCATTER_H
+#define TT_OPS_COLLECTIVE_REDUCE_SCATTER_H
 
 #include "ops/collective/collective.h"
 
@@ -13,7 +13,7 @@ struct tt_scatter_args {
 	bool padded; /* what is on the way is where it usually is, whatever the call says */
 };
 
-/* Along a line or a ring, from neighbour to neighbour (scatter.c). */
+/* Along a line or a ring, from neighbour to neighbour (reduce_scatter.c). */
 tt_status tt_scatter_along(struct tt_tensor **out, struct tt_call *call,
 			   const struct tt_scatter_args *args);
 

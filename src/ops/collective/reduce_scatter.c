@@ -1,5 +1,5 @@
 /*
- * scatter.c: reduce_scatter: the tensors of all chips added up, and each chip gets its part of the sum.
+ * reduce_scatter.c: reduce_scatter: the tensors of all chips added up, and each chip gets its part of the sum.
  *
  * Models ReduceScatterDeviceOperation of ttnn 0.81 (ccl/reduce_scatter), which has the programs of reduce_scatter_minimal_async
  * and semaphores of its own, and its choice of a way: small tensors in a ring go straight to whom they are for; parts that are no
@@ -10,7 +10,7 @@
 #include "device/fabric.h"
 #include "golden/golden_collective.h"
 #include "ops/collective/async.h"
-#include "ops/collective/scatter.h"
+#include "ops/collective/reduce_scatter.h"
 #include "ops/movement/movement.h"
 #include "ops/op_enums.h"
 
@@ -151,10 +151,10 @@ tt_status tt_scatter_along(struct tt_tensor **out, struct tt_call *call,
 			TT_OUTPUTS(NULL, args->given),
 			.grid = cores,
 			TT_BIND(call, schema, [MEMORY] = ttnn_v_memory(args->memory),
-				[BETWEEN] = args->padded
-						    ? ttnn_v_none()
-						    : *tt_call_arg(call,
-								   "intermediate_memory_config"),
+				[BETWEEN] =
+					args->padded
+						? ttnn_v_none()
+						: *tt_call_arg(call, "intermediate_memory_config"),
 				[DIM] = ttnn_v_int(args->dim), [TOPOLOGY] = args->topology,
 				[LINKS] = args->links,
 				[COMPUTE] = tt_sum_compute(call, args->in))}));
@@ -182,9 +182,8 @@ static bool goes_direct(const struct tt_call *call, const struct tt_scatter_args
 			uint32_t size)
 {
 	const struct ttnn_value none = {0};
-	struct ttnn_value own =
-		tt_group_topology(tt_tensor_device(args->in), &none,
-				  tt_group_axis(tt_call_arg(call, "cluster_axis")));
+	struct ttnn_value own = tt_group_topology(tt_tensor_device(args->in), &none,
+						  tt_group_axis(tt_call_arg(call, "cluster_axis")));
 	static const char *const others[] = {"chunks_per_sync", "num_workers_per_link",
 					     "num_buffers_per_channel", "compute_kernel_config",
 					     "intermediate_memory_config"};
@@ -215,8 +214,8 @@ static tt_status scatter_by_axes(struct tt_call *call, struct tt_tensor *in)
 	struct tt_tensor *now = in, *next;
 
 	for (int axis = 0; axis < 2; axis++) {
-		struct ttnn_arg args[TT_COUNT(same) + 2] = {
-			{"input_tensor", ttnn_v_tensor(now)}, {"cluster_axis", ttnn_v_int(axis)}};
+		struct ttnn_arg args[TT_COUNT(same) + 2] = {{"input_tensor", ttnn_v_tensor(now)},
+							    {"cluster_axis", ttnn_v_int(axis)}};
 		tt_status status;
 
 		for (size_t i = 0; i < TT_COUNT(same); i++)
@@ -245,8 +244,7 @@ static tt_status scatter_expand(struct tt_call *call)
 	if (!tt_value_given(tt_call_arg(call, "cluster_axis")) && device->rows > 1 &&
 	    device->cols > 1)
 		return scatter_by_axes(call, in);
-	TT_REQUIRE(dim >= -rank && dim < rank,
-		   "normalized_index >= 0 and normalized_index < rank",
+	TT_REQUIRE(dim >= -rank && dim < rank, "normalized_index >= 0 and normalized_index < rank",
 		   "Index is out of bounds for the rank, should be between 0 and %" PRId64
 		   " however is %" PRId64,
 		   rank - 1, dim < 0 ? dim + rank : dim);
