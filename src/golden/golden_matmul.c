@@ -5,6 +5,8 @@
  * side, matrix_of()); transposing is reading the other way round. Sums are in float64 and in
  * order, which no backend does: their bounds say how far apart that may be.
  */
+#include <math.h>
+
 #include "golden/golden_matmul.h"
 
 #include <string.h>
@@ -241,12 +243,77 @@ static tt_status biased(struct tt_array **out, struct tt_golden *golden, const s
 	return TTNN_OK;
 }
 
+/* The product of a list of two, row by row: the second begins at the next whole tile of the matrix. */
+static tt_status joined(struct tt_array **out, struct tt_golden *golden)
+{
+	const struct ttnn_value *list = tt_call_arg(&golden->call, "input_tensor");
+	const struct tt_array *b = tt_golden_in(golden, "weight_tensor");
+	const struct tt_array *bias = tt_golden_in(golden, "bias_tensor"), *parts[2];
+	uint64_t n, k;
+	struct ttnn_shape shape;
+
+	TT_GOLDEN_NEED(b && list->count == 2);
+	for (int i = 0; i < 2; i++) {
+		parts[i] = tt_golden_read(golden, list->items[i].tensor);
+		TT_GOLDEN_NEED(parts[i] && parts[i]->shape.rank);
+	}
+	shape = parts[0]->shape;
+	n = tt_shape_last(&b->shape, 1);
+	k = tt_shape_last(&b->shape, 2);
+	shape.dim[shape.rank - 1] = (uint32_t)n;
+	*out = tt_golden_out(golden, &shape,
+			     tt_call_dtype(&golden->call, "dtype", parts[0]->dtype));
+	TT_NEED_MEMORY(*out);
+	for (uint64_t i = 0; i < (*out)->count; i++) {
+		double sum = bias ? *tt_at(bias, i % n) : 0;
+		uint64_t begin = 0;
+
+		for (int part = 0; part < 2; part++) {
+			uint64_t width = tt_shape_last(&parts[part]->shape, 1);
+
+			for (uint64_t j = 0; j < width && begin + j < k; j++)
+				sum += *tt_at(parts[part], i / n * width + j) *
+				       *tt_at(b, (begin + j) * n + i % n);
+			begin += (width + TT_TILE - 1) / TT_TILE * TT_TILE;
+		}
+		*tt_at(*out, i) = sum;
+	}
+	return TTNN_OK;
+}
+
+/* Pairs of tiles, a gate and what goes through it: silu(gate) × value, half as wide. */
+static tt_status swiglu(struct tt_golden *golden)
+{
+	struct tt_array whole = golden->out[0];
+	struct ttnn_shape shape = whole.shape;
+	uint64_t width = tt_shape_last(&shape, 1) / 2;
+	struct tt_array *out;
+
+	shape.dim[shape.rank - 1] = (uint32_t)width;
+	golden->out_count = 0;
+	out = tt_golden_out(golden, &shape, whole.dtype);
+	TT_NEED_MEMORY(out);
+	for (uint64_t i = 0; i < out->count; i++) {
+		uint64_t column = i % width, at = column / TT_TILE * 2 * TT_TILE + column % TT_TILE;
+		double gate = whole.data[i / width * 2 * width + at];
+
+		*tt_at(out, i) =
+			gate / (1 + exp(-gate)) * whole.data[i / width * 2 * width + at + TT_TILE];
+	}
+	return TTNN_OK;
+}
+
 tt_status tt_golden_minimal_matmul(struct tt_golden *golden)
 {
 	static const struct names names = {"input_tensor", "weight_tensor", "bias_tensor", "", ""};
 	struct tt_array *out;
 
-	TT_TRY(biased(&out, golden, &names));
+	if (tt_call_arg(&golden->call, "input_tensor")->kind == TTNN_VALUE_LIST)
+		TT_TRY(joined(&out, golden));
+	else
+		TT_TRY(biased(&out, golden, &names));
+	if (tt_call_bool(&golden->call, "fuse_swiglu", false))
+		return swiglu(golden);
 	return tt_golden_activate(out, golden, tt_call_arg(&golden->call, "fused_activation"));
 }
 

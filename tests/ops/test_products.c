@@ -463,6 +463,53 @@ static void run_other(const char *name, const struct side *sides, const struct t
 	tt_arena_reset(&arena);
 }
 
+/* Two tensors whose rows continue each other at a whole tile; pairs of tiles of which one gates the other. */
+TEST(products_of_joined_rows_and_gated_pairs)
+{
+	uint64_t state = 9;
+
+	for (size_t i = 0; i < 20; i++) {
+		uint32_t m = 5 + 11 * (uint32_t)i % 90, n = 64 * (1 + (uint32_t)i % 3);
+		uint32_t k[] = {10 + 13 * (uint32_t)i % 80, 7 + 29 * (uint32_t)i % 70};
+		uint32_t all = (k[0] + 31) / 32 * 32 + k[1];
+		const struct side sides[] = {{S(1, 2, m, k[0]), i % 4 ? BF16 : BF8, {0}},
+					     {S(1, 2, m, k[1]), i % 4 ? BF16 : BF8, {0}},
+					     {S(all, n), BF16, {0}},
+					     {S(1, n), BF16, {0}}};
+		ttnn_tensor *tensors[4];
+		struct ttnn_value list[2];
+
+		for (size_t t = 0; t < 4; t++)
+			tensors[t] = side_tensor(&sides[t], &state);
+		for (size_t t = 0; t < 2; t++)
+			list[t] = ttnn_v_tensor(tensors[t]);
+		struct ttnn_arg args[] = {
+			{NULL, ttnn_v_list(list, 2)},
+			{NULL, ttnn_v_tensor(tensors[2])},
+			{"bias_tensor", i % 2 ? ttnn_v_tensor(tensors[3]) : ttnn_v_none()},
+			{"fuse_swiglu", ttnn_v_bool(i % 3 == 2)}};
+
+		golden_case_on_threads("ttnn.experimental.minimal_matmul", args, 4, 8);
+		for (size_t t = 0; t < 4; t++)
+			ttnn_tensor_unref(tensors[t]);
+	}
+	for (size_t i = 0; i < 20; i++) {
+		uint32_t chunks = 1 + (uint32_t)i % 3, n = 64 * chunks * (1 + (uint32_t)i % 2);
+		struct side sides[] = {{S(2, 33 + (uint32_t)i, 64), i % 5 ? BF16 : BF8, {0}},
+				       {S(64, n), BF16, {0}}};
+		struct side bias = {S(1, n), BF16, {0}};
+		ttnn_tensor *row = side_tensor(&bias, &state);
+		struct ttnn_arg more[] = {
+			{"chunks", ttnn_v_int(chunks)},
+			{"bias_tensor", i % 2 ? ttnn_v_tensor(row) : ttnn_v_none()},
+			{"fuse_swiglu", ttnn_v_bool(true)}};
+
+		run_other("ttnn.experimental.minimal_matmul", sides, &more[1], 2, &state);
+		run_other("ttnn.experimental.minimal_matmul_split", sides, more, 3, &state);
+		ttnn_tensor_unref(row);
+	}
+}
+
 TEST(products_by_other_programs_are_those_of_their_goldens)
 {
 	static const enum ttnn_dtype dtypes[] = {BF16, BF8, BF16, BF4};

@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "golden.h"
+#include "ops/given.h"
 #include "ops/golden_cases.h"
 #include "ops/objects.h"
 
@@ -34,6 +35,25 @@ TEST(any_dimension)
 				TEST_FAIL("case %zu, dimension %d", n, (int)dim);
 			ttnn_tensor_unref(x);
 		}
+}
+
+/* Programs for lines take the maximum off unasked: exponentials of large numbers stay in range. */
+TEST(large_numbers_along_lines)
+{
+	uint64_t state = 2;
+
+	for (uint32_t n = 0; n < 6; n++) {
+		const struct ttnn_spec_args spec =
+			given_spec(TTNN_BFLOAT16, 1, 1 + n % 3, 32 + 48 * n, 64);
+		ttnn_tensor *x = golden_make(&spec, &state, -900, 900);
+
+		golden_case("ttnn.softmax",
+			    (struct ttnn_arg[]){{NULL, ttnn_v_tensor(x)},
+						{NULL, ttnn_v_int(n % 2 ? -2 : -3)},
+						{"numeric_stable", ttnn_v_bool(false)}},
+			    3, 1);
+		ttnn_tensor_unref(x);
+	}
 }
 
 TEST(rows_are_tilized)

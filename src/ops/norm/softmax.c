@@ -312,15 +312,19 @@ static tt_status plan_sharded(struct tt_launch *launch, struct softmax_work *wor
  * The plain form over the width of four dimensions takes the programs for attention; over other
  * dimensions or ranks, those for lines.
  */
+static bool takes_lines(const struct tt_launch *launch)
+{
+	return launch->attrs[TYPE].integer == TT_SOFTMAX_PLAIN &&
+	       !(over_width(launch) && launch->inputs[0]->spec.padded.rank == 4);
+}
+
 static tt_status softmax_choose(uint32_t *out, struct tt_launch *launch)
 {
 	struct softmax_work *work = tt_work_new(launch, sizeof(*work));
-	bool plain = launch->attrs[TYPE].integer == TT_SOFTMAX_PLAIN;
-	uint32_t rank = launch->inputs[0]->spec.padded.rank;
 
 	if (!work)
 		return TTNN_NOMEM;
-	if (plain && !(over_width(launch) && rank == 4))
+	if (takes_lines(launch))
 		return plan_general(out, launch);
 	*out = sharded_config(launch) ? SHARDED : ATTENTION;
 	return *out == SHARDED ? plan_sharded(launch, work) : plan_attention(launch, work);
@@ -443,7 +447,8 @@ static tt_status place_mask(struct tt_tensor **out, const struct tt_launch *laun
 	TT_NEED(rank >= 3, "a mask has at least three dimensions");
 	shape.dim[rank - 2] = causal ? height : 1;
 	if (mask->spec.layout == TTNN_ROW_MAJOR && !causal) { /* one row, in pieces of a tile */
-		loops[4] = (struct tt_move_loop){rows, (int32_t)rank - 2, (int32_t)rank - 1, 1, width};
+		loops[4] =
+			(struct tt_move_loop){rows, (int32_t)rank - 2, (int32_t)rank - 1, 1, width};
 		shape.dim[rank - 1] = rows * width;
 	}
 	if (heads > 1)
@@ -453,7 +458,7 @@ static tt_status place_mask(struct tt_tensor **out, const struct tt_launch *laun
 	return tt_backend_get()->move(&job);
 }
 
-/* A mask is broadcast over heads before the backend gets it. */
+/* A mask is broadcast over heads before the backend gets it. The programs for lines always take off the maximum. */
 static tt_status softmax_kernel(struct tt_launch *launch)
 {
 	const struct ttnn_value *scale = &launch->attrs[SCALE];
@@ -462,7 +467,7 @@ static tt_status softmax_kernel(struct tt_launch *launch)
 		.in = launch->inputs[0],
 		.dim = (uint32_t)launch->attrs[DIM].integer,
 		.scale = tt_value_given(scale) ? scale->real : 1,
-		.stable = launch->attrs[STABLE].boolean,
+		.stable = launch->attrs[STABLE].boolean || takes_lines(launch),
 	};
 
 	if (mask_of(launch))
