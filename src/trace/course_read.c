@@ -153,8 +153,6 @@ static size_t read_ranges(struct ttnn_core_range *out, const char *text)
 							{numbers[2], numbers[3]}};
 		at = 0;
 	}
-	if (!count)
-		out[count++] = (struct ttnn_core_range){0};
 	return count;
 }
 
@@ -168,8 +166,13 @@ static tt_status read_row(struct tt_course_maker *maker, const struct tt_graph_n
 			tt_graph_flag(node, TT_KEY_GLOBAL) || tt_graph_flag(node, TT_KEY_BORROWS),
 		.device_id = (uint32_t)number_of(node, TT_KEY_DEVICE_ID),
 	};
-	size_t count = read_ranges(ranges, tt_graph_string(node, TT_KEY_CORES));
+	const char *cores = tt_graph_string(node, TT_KEY_CORES);
+	size_t count = read_ranges(ranges, cores);
 
+	if (!count && strcmp(cores, "{}") == 0) /* a buffer that no core has */
+		return TTNN_OK;
+	if (!count) /* nobody says which */
+		ranges[count++] = (struct ttnn_core_range){0};
 	return tt_course_ranges(maker, &row, ranges, count, number);
 }
 
