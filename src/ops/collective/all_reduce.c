@@ -284,32 +284,10 @@ static tt_status reduce_async_expand(struct tt_call *call)
 	return in->spec.shape.rank < 2 ? reduce_wider(call, in) : reduce_line(call, in);
 }
 
-/* The same along one axis, of the sums along the axis before. */
-static tt_status reduce_by_axes(struct tt_call *call, struct tt_tensor *in)
-{
-	static const char *const same[] = {"subdevice_id", "memory_config", "num_links",
-					   "topology"};
-	struct tt_tensor *now = in, *next;
-
-	for (int axis = 0; axis < 2; axis++) {
-		struct ttnn_arg args[TT_COUNT(same) + 2] = {{"input_tensor", ttnn_v_tensor(now)},
-							    {"cluster_axis", ttnn_v_int(axis)}};
-		tt_status status;
-
-		for (size_t i = 0; i < TT_COUNT(same); i++)
-			args[i + 2] = (struct ttnn_arg){same[i], *tt_call_arg(call, same[i])};
-		status = tt_call_op(&next, call, "ttnn.all_reduce", args, TT_COUNT(args));
-		if (axis)
-			TT_TRY(tt_call_replace(&now, call, status, &next));
-		TT_TRY(status);
-		now = next;
-	}
-	tt_call_return(call, now);
-	return TTNN_OK;
-}
-
 static tt_status reduce_expand(struct tt_call *call)
 {
+	static const char *const others[] = {"subdevice_id", "memory_config", "num_links",
+					     "topology"};
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
 	const struct tt_device *device = tt_tensor_device(in);
 	int64_t axis = tt_group_axis(tt_call_arg(call, "cluster_axis"));
@@ -319,7 +297,7 @@ static tt_status reduce_expand(struct tt_call *call)
 	TT_REQUIRE(axis < 2, "cluster_axis < 2", "Invalid cluster axis %lld. Must be 0 or 1",
 		   (long long)axis);
 	if (axis < 0 && device->rows > 1 && device->cols > 1)
-		return reduce_by_axes(call, in);
+		return tt_call_by_axes(call, in, others, TT_COUNT(others));
 	return in->spec.shape.rank < 2 ? reduce_wider(call, in) : reduce_line(call, in);
 }
 

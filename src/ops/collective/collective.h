@@ -89,6 +89,13 @@ struct tt_gather_args {
 tt_status tt_gather_by_concat(struct tt_tensor **out, struct tt_call *call,
 			      const struct tt_gather_args *args);
 
+/*
+ * The call's operation along one axis, then along the other of what came of it; with these arguments of the call, at
+ * most 16. The result is the call's.
+ */
+tt_status tt_call_by_axes(struct tt_call *call, struct tt_tensor *in, const char *const *others,
+			  size_t count);
+
 /* ---- what programs with semaphores share ------------------------------------------------------------------ */
 
 /* How many chips take part, by the attribute cluster_axis; whether the last neighbours the first, by topology. */

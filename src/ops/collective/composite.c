@@ -85,6 +85,29 @@ static tt_status concat_parts(struct tt_tensor **out, struct tt_call *call,
 	return TTNN_OK;
 }
 
+tt_status tt_call_by_axes(struct tt_call *call, struct tt_tensor *in, const char *const *others,
+			  size_t count)
+{
+	struct tt_tensor *now = in, *next;
+	struct ttnn_arg args[16 + 2];
+
+	for (int axis = 0; axis < 2; axis++) {
+		tt_status status;
+
+		args[0] = (struct ttnn_arg){"input_tensor", ttnn_v_tensor(now)};
+		args[1] = (struct ttnn_arg){"cluster_axis", ttnn_v_int(axis)};
+		for (size_t i = 0; i < count; i++)
+			args[i + 2] = (struct ttnn_arg){others[i], *tt_call_arg(call, others[i])};
+		status = tt_call_op(&next, call, call->entry->op->name, args, count + 2);
+		if (axis)
+			TT_TRY(tt_call_replace(&now, call, status, &next));
+		TT_TRY(status);
+		now = next;
+	}
+	tt_call_return(call, now);
+	return TTNN_OK;
+}
+
 tt_status tt_gather_by_concat(struct tt_tensor **out, struct tt_call *call,
 			      const struct tt_gather_args *args)
 {

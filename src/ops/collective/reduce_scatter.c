@@ -196,42 +196,20 @@ static bool goes_direct(const struct tt_call *call, const struct tt_scatter_args
 	       args->in->spec.bytes <= DIRECT_BYTES && tt_scatter_direct_can(args, size);
 }
 
-/* The same call along one axis, of the tensor that came of the axis before. */
-static tt_status scatter_by_axes(struct tt_call *call, struct tt_tensor *in)
-{
-	static const char *const same[] = {"dim",
-					   "subdevice_id",
-					   "memory_config",
-					   "intermediate_memory_config",
-					   "output_tensor",
-					   "num_links",
-					   "topology",
-					   "chunks_per_sync",
-					   "num_workers_per_link",
-					   "num_buffers_per_channel",
-					   "compute_kernel_config",
-					   "use_l1_small_for_semaphores"};
-	struct tt_tensor *now = in, *next;
-
-	for (int axis = 0; axis < 2; axis++) {
-		struct ttnn_arg args[TT_COUNT(same) + 2] = {{"input_tensor", ttnn_v_tensor(now)},
-							    {"cluster_axis", ttnn_v_int(axis)}};
-		tt_status status;
-
-		for (size_t i = 0; i < TT_COUNT(same); i++)
-			args[i + 2] = (struct ttnn_arg){same[i], *tt_call_arg(call, same[i])};
-		status = tt_call_op(&next, call, "ttnn.reduce_scatter", args, TT_COUNT(args));
-		if (axis)
-			TT_TRY(tt_call_replace(&now, call, status, &next));
-		TT_TRY(status);
-		now = next;
-	}
-	tt_call_return(call, now);
-	return TTNN_OK;
-}
-
 static tt_status scatter_expand(struct tt_call *call)
 {
+	static const char *const others[] = {"dim",
+					     "subdevice_id",
+					     "memory_config",
+					     "intermediate_memory_config",
+					     "output_tensor",
+					     "num_links",
+					     "topology",
+					     "chunks_per_sync",
+					     "num_workers_per_link",
+					     "num_buffers_per_channel",
+					     "compute_kernel_config",
+					     "use_l1_small_for_semaphores"};
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"), *out;
 	int64_t axis = tt_group_axis(tt_call_arg(call, "cluster_axis"));
 	int64_t dim = tt_call_int(call, "dim", 0), rank = in->spec.shape.rank;
@@ -243,7 +221,7 @@ static tt_status scatter_expand(struct tt_call *call)
 		   call->entry->op->name);
 	if (!tt_value_given(tt_call_arg(call, "cluster_axis")) && device->rows > 1 &&
 	    device->cols > 1)
-		return scatter_by_axes(call, in);
+		return tt_call_by_axes(call, in, others, TT_COUNT(others));
 	TT_REQUIRE(dim >= -rank && dim < rank, "normalized_index >= 0 and normalized_index < rank",
 		   "Index is out of bounds for the rank, should be between 0 and %" PRId64
 		   " however is %" PRId64,
