@@ -114,19 +114,58 @@ static void shrink(struct ttnn_nd_shard_spec *nd, const struct ttnn_tensor_spec 
 		dim[rank - 2] = in_tiles(tt_div_up(dim[rank - 2], height), plain->tile.height);
 }
 
+/* Shards that are asked for without saying where lie where those of the input are. */
+static tt_status with_shards(struct ttnn_memory_config *memory, const struct ttnn_memory_config *in)
+{
+	bool nd = memory->layout == TTNN_ND_SHARDED;
+
+	if (!tt_memory_config_is_sharded(memory) || memory->has_shard || memory->has_nd_shard)
+		return TTNN_OK;
+	if (nd) {
+		TT_REQUIRE(in->has_nd_shard,
+			   "nd_shard_spec.has_value() || input_nd_shard_spec.has_value()",
+			   "ND_SHARDED memory layout requires nd_shard_spec to be set on the "
+			   "output memory config or the input tensor");
+		memory->nd_shard = in->nd_shard;
+		memory->has_nd_shard = memory->created_with_nd_shard = true;
+		return TTNN_OK;
+	}
+	TT_REQUIRE(in->has_nd_shard || in->has_shard,
+		   "input_nd.has_value() || input_legacy.has_value()",
+		   "Sharded memory layout TensorMemoryLayout::%s requires either nd_shard_spec or "
+		   "shard_spec to be set on the output memory config or the input tensor",
+		   tt_enum_name(&tt_enum_memory_layout, memory->layout));
+	TT_REQUIRE(memory->buffer == in->buffer,
+		   "output_mem_config.buffer_type() == input_mem_config.buffer_type()",
+		   "Sharded memory layout TensorMemoryLayout::%s on an output with buffer type "
+		   "BufferType::%s requires an explicit shard_spec (cannot fall back to the input "
+		   "tensor's BufferType::%s shard grid)",
+		   tt_enum_name(&tt_enum_memory_layout, memory->layout),
+		   tt_enum_name(&tt_enum_buffer_type, memory->buffer),
+		   tt_enum_name(&tt_enum_buffer_type, in->buffer));
+	memory->has_shard = true;
+	memory->shard.grid = in->has_nd_shard ? in->nd_shard.grid : in->shard.grid;
+	memory->shard.orientation =
+		in->has_nd_shard ? in->nd_shard.orientation : in->shard.orientation;
+	return TTNN_OK;
+}
+
 /* Shards of the result are ND shards: extents shrink with the tensor. */
 tt_status tt_reduced_spec(struct ttnn_tensor_spec *out, struct ttnn_spec_args *args,
 			  const struct ttnn_memory_config *asked, const struct ttnn_tensor_spec *in)
 {
-	struct ttnn_nd_shard_spec nd = asked->nd_shard;
+	struct ttnn_memory_config memory = *asked;
+	struct ttnn_nd_shard_spec nd;
 	struct ttnn_tensor_spec plain;
 
 	TT_TRY(ttnn_tensor_spec_make(&plain, args));
-	args->memory = *asked;
-	if (asked->created_with_nd_shard && asked->has_nd_shard)
+	TT_TRY(with_shards(&memory, &in->memory));
+	nd = memory.nd_shard;
+	args->memory = memory;
+	if (memory.created_with_nd_shard && memory.has_nd_shard)
 		shrink(&nd, in, &plain);
-	else if (tt_memory_config_is_sharded(asked) && asked->has_shard)
-		TT_TRY(spread(&nd, asked, &plain));
+	else if (tt_memory_config_is_sharded(&memory) && memory.has_shard)
+		TT_TRY(spread(&nd, &memory, &plain));
 	else
 		return ttnn_tensor_spec_make(out, args);
 	TT_TRY(ttnn_memory_config_nd(&args->memory, asked->buffer, &nd));
