@@ -459,14 +459,14 @@ static tt_status layer_norm_expand(struct tt_call *call)
 		.dtype = ttnn_v_none(),
 		.eps = tt_call_real(call, "epsilon", 1e-12),
 	};
-	/* The operation with a function of the results sums float32 as it is. */
-	bool whole = args.inputs[0]->spec.dtype == TTNN_FLOAT32 &&
-		     tt_sig_index(call->args->sig, "activation") >= 0;
+	/* The operation with a function of the results sums float32 as it is, and takes rows. */
+	bool fused = tt_sig_index(call->args->sig, "activation") >= 0;
+	bool whole = fused && args.inputs[0]->spec.dtype == TTNN_FLOAT32;
 	const struct tt_compute_usual usual = {
 		.fidelity = whole ? TT_HIFI3 : TT_HIFI4, .approx = rms, .fp32 = !rms || whole};
 	struct tt_tensor *in = args.inputs[0], *out;
 
-	TT_REQUIRE(!rms || in->spec.layout != TTNN_ROW_MAJOR,
+	TT_REQUIRE(!rms || fused || in->spec.layout != TTNN_ROW_MAJOR,
 		   "input_tensor.layout() != Layout::ROW_MAJOR",
 		   "ttnn::rms_norm does not support ROW_MAJOR input tensors. Use TILE layout.");
 	if (volume_of(&in->spec) == 0)

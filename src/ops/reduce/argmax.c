@@ -347,6 +347,24 @@ static tt_status expand_outer(struct tt_call *call, struct tt_tensor *in, uint32
 	return status;
 }
 
+/* A number alone is the largest, at 0; it has one dimension to be named. */
+static tt_status of_number(struct tt_call *call, struct tt_tensor *in,
+			   const struct ttnn_memory_config *memory)
+{
+	int64_t dim = tt_call_int(call, "dim", 0);
+
+	TT_REQUIRE(dim == 0 || dim == -1, "dim.value() == 0 || dim.value() == -1",
+		   "argmax: Dimension out of range for scalar tensor (expected 0 or -1, but got "
+		   "%" PRId64 ")",
+		   dim);
+	TT_TRY(tt_need_device(in));
+	return TT_CALL_RETURN(call, "ttnn.zeros", {"shape", ttnn_v_shape(&in->spec.shape)},
+			      {"dtype", ttnn_v_dtype(TTNN_UINT32)},
+			      {"layout", ttnn_v_layout(in->spec.layout)},
+			      {"device", ttnn_v_device(tt_tensor_device(in))},
+			      {"memory_config", ttnn_v_memory(memory)});
+}
+
 /*
  * Dimensions before the last two have a program of their own for floats; rows become tiles for any
  * dimension but the last.
@@ -359,6 +377,8 @@ static tt_status argmax_expand(struct tt_call *call)
 	int64_t dim = tt_call_int(call, "dim", 0), rank = in->spec.shape.rank;
 	uint32_t normal = (uint32_t)(dim < 0 ? dim + rank : dim);
 
+	if (!rank)
+		return of_number(call, in, memory);
 	TT_REQUIRE(!has_dim || (dim >= -rank && dim < rank), "dim.value() >= -r && dim.value() < r",
 		   "argmax: Dimension out of range (expected to be in range of [%" PRId64
 		   ", %" PRId64 "], but got %" PRId64 ")",

@@ -114,18 +114,20 @@ static void shrink(struct ttnn_nd_shard_spec *nd, const struct ttnn_tensor_spec 
 		dim[rank - 2] = in_tiles(tt_div_up(dim[rank - 2], height), plain->tile.height);
 }
 
-/* Whose cores, and which way around, if the config that was asked for says no more than its layout. */
-static tt_status complete(struct ttnn_memory_config *asked, const struct ttnn_memory_config *in)
+/* Shards that are asked for without saying where lie where those of the input are. */
+static tt_status with_shards(struct ttnn_memory_config *memory, const struct ttnn_memory_config *in)
 {
-	if (!tt_memory_config_is_sharded(asked) || asked->has_shard || asked->has_nd_shard)
+	bool nd = memory->layout == TTNN_ND_SHARDED;
+
+	if (!tt_memory_config_is_sharded(memory) || memory->has_shard || memory->has_nd_shard)
 		return TTNN_OK;
-	if (asked->layout == TTNN_ND_SHARDED) {
+	if (nd) {
 		TT_REQUIRE(in->has_nd_shard,
 			   "nd_shard_spec.has_value() || input_nd_shard_spec.has_value()",
-			   "ND_SHARDED memory layout requires nd_shard_spec to be set on the output "
-			   "memory config or the input tensor");
-		asked->has_nd_shard = asked->created_with_nd_shard = true;
-		asked->nd_shard = in->nd_shard;
+			   "ND_SHARDED memory layout requires nd_shard_spec to be set on the "
+			   "output memory config or the input tensor");
+		memory->nd_shard = in->nd_shard;
+		memory->has_nd_shard = memory->created_with_nd_shard = true;
 		return TTNN_OK;
 	}
 	if (!in->has_nd_shard && !in->has_shard)
@@ -133,10 +135,18 @@ static tt_status complete(struct ttnn_memory_config *asked, const struct ttnn_me
 				    "Sharded memory layout TensorMemoryLayout::%s requires either "
 				    "nd_shard_spec or shard_spec to be set on the output memory config "
 				    "or the input tensor",
-				    tt_enum_name(&tt_enum_memory_layout, (int64_t)asked->layout));
-	asked->has_shard = true;
-	asked->shard.grid = in->has_nd_shard ? in->nd_shard.grid : in->shard.grid;
-	asked->shard.orientation =
+				    tt_enum_name(&tt_enum_memory_layout, memory->layout));
+	TT_REQUIRE(memory->buffer == in->buffer,
+		   "output_mem_config.buffer_type() == input_mem_config.buffer_type()",
+		   "Sharded memory layout TensorMemoryLayout::%s on an output with buffer type "
+		   "BufferType::%s requires an explicit shard_spec (cannot fall back to the input "
+		   "tensor's BufferType::%s shard grid)",
+		   tt_enum_name(&tt_enum_memory_layout, memory->layout),
+		   tt_enum_name(&tt_enum_buffer_type, memory->buffer),
+		   tt_enum_name(&tt_enum_buffer_type, in->buffer));
+	memory->has_shard = true;
+	memory->shard.grid = in->has_nd_shard ? in->nd_shard.grid : in->shard.grid;
+	memory->shard.orientation =
 		in->has_nd_shard ? in->nd_shard.orientation : in->shard.orientation;
 	return TTNN_OK;
 }
@@ -150,9 +160,9 @@ tt_status tt_reduced_spec(struct ttnn_tensor_spec *out, struct ttnn_spec_args *a
 	struct ttnn_tensor_spec plain;
 
 	TT_TRY(ttnn_tensor_spec_make(&plain, args));
-	TT_TRY(complete(&memory, &in->memory));
-	args->memory = memory;
+	TT_TRY(with_shards(&memory, &in->memory));
 	nd = memory.nd_shard;
+	args->memory = memory;
 	if (memory.created_with_nd_shard && memory.has_nd_shard)
 		shrink(&nd, in, &plain);
 	else if (tt_memory_config_is_sharded(&memory) && memory.has_shard)
