@@ -469,10 +469,9 @@ TTNN_API enum ttnn_status ttnn_tensor_text(char **out, const ttnn_tensor *tensor
 
 /*
  * Gives the device memory of a tensor back, if this tensor is the only owner; with force also when
- * others share it. The tensor that a view came from is then not allocated either; other views of it are until
- * they are given up themselves, and can be read: others may get the memory, but not what is in it. Of
- * a part of a mesh tensor the memory on all chips goes. The tensor itself stays the
- * caller's. Returns whether memory was given back: never on the host.
+ * others share it. The tensor that a view came from is then not allocated either; other views can be
+ * read until they are given up, too. Of a part of a mesh tensor the memory on all chips goes.
+ * The tensor itself stays the caller's. Returns whether memory was given back: never on the host.
  */
 TTNN_API bool ttnn_tensor_deallocate(ttnn_tensor *tensor, bool force);
 

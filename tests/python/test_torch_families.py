@@ -1103,6 +1103,20 @@ WITHOUT_TORCH = {
     "experimental.deepseek_moe_post_combine_tilize", "experimental.fast_reduce_nc_split", "experimental.quantize_weights_via_host", *(f"experimental.prepare_{name}" for name in (
         "w0_w1_tensor_for_moe_compute", "w0_w1_tensor_with_bias", "w2_tensor_for_moe_compute", "w2_tensor_with_bias",
     )),
+    # Heads, rows and caches in other layouts, recurrences, scores of keys (tests/ops/test_transformer.c, test_delta.c, test_indexer.c).
+    *(f"experimental.{name}" for name in (
+        "complex_mul", "indexer_score_dsa", "indexer_score_msa", "nlp_concat_heads_boltz", "nlp_create_q_heads_split",
+        "nlp_kv_cache_load_slice", "transpose_rm",
+    )),
+    *(f"transformer.{name}" for name in ("chunk_gated_delta_rule", "fused_recurrent_gated_delta_rule", "gated_delta_attn_seq")),
+    # What chips do together (tests/ops/test_fused.c, test_collective.c).
+    "moe_expert_token_remap", *(f"experimental.{name}" for name in (
+        "all_gather_matmul_async", "all_gather_minimal_matmul_async", "dit_fused_distributed_layernorm",
+        "dit_fused_distributed_layernorm_create_stats_buffer", "dit_fused_distributed_rmsnorm",
+        "dit_fused_distributed_rmsnorm_create_stats_buffer", "llama_reduce_scatter", "llama_rs_create_heads",
+        "matmul_reduce_scatter_async", "reduce_scatter_minimal_direct", "reduce_scatter_minimal_direct_create_persistent_buffers",
+        "reduce_scatter_minimal_direct_create_staging_buffer", "strided_all_gather_minimal_matmul_async",
+    )),
     # Parts of a prefill whose chips share rows and experts (tests/ops/test_prefill.c).
     *(f"experimental.deepseek_prefill.{name}" for name in (
         "extract", "insert", "masked_bincount", "moe_padding_config", "post_combine_reduce", "rotary_embedding_indexed",
