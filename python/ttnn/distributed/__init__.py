@@ -126,8 +126,8 @@ class MeshToTensor:
         self.shape, self.dims = shape, list(dims)
 
     def compose(self, parts):
-        """One tensor of parts in rows."""
-        return _ttnn.tensor.join(parts, self.shape, self.dims)
+        """One tensor of parts in rows; the part of a single device is whole."""
+        return _ttnn.tensor.join(parts, self.shape if len(parts) > 1 else [1] * len(self.shape), self.dims)
 
 
 CppMeshToTensor = MeshToTensor

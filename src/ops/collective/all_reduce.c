@@ -32,12 +32,14 @@ static int64_t cut_dim(const struct ttnn_tensor_spec *spec, uint32_t size)
 /* Whether parts along a dimension are whole tiles, and the tensor has no padding there. */
 static bool has_whole_parts(const struct ttnn_tensor_spec *in, int64_t dim, uint32_t size)
 {
-	uint32_t behind = in->shape.rank - 1 - (uint32_t)dim, extent = in->shape.dim[dim], tile;
+	uint32_t behind, extent, tile;
 
 	if (dim < 0 || in->layout != TTNN_TILE)
 		return false;
+	behind = in->shape.rank - 1 - (uint32_t)dim;
 	if (behind > 1)
 		return true;
+	extent = in->shape.dim[dim];
 	tile = behind ? in->tile.height : in->tile.width;
 	return extent % tile == 0 && (extent % size || extent / size % tile == 0);
 }

@@ -173,6 +173,16 @@ static const struct tt_prog one_program = {PROGRAM("BroadcastDeviceOperation", "
 
 /* ---- calls -------------------------------------------------------------------------------------------------- */
 
+/* Whether the tensor was spread along a line. */
+static bool is_line(const struct tt_tensor *in)
+{
+	uint32_t wide = 0;
+
+	for (unsigned i = 0; i < tt_spread_rank(in->spread); i++)
+		wide += tt_spread_at(in->spread, i).extent > 1;
+	return wide < 2;
+}
+
 static tt_status broadcast_launch(struct tt_call *call, const struct tt_prog *program,
 				  struct ttnn_value topology)
 {
@@ -187,8 +197,7 @@ static tt_status broadcast_launch(struct tt_call *call, const struct tt_prog *pr
 	/* Alone it takes one link, whatever there is. */
 	if (all && !tt_value_given(tt_call_arg(call, "num_links")))
 		links = ttnn_v_int(1);
-	TT_REQUIRE(all || axis >= 0 || device->rows == 1 || device->cols == 1 ||
-			   ttnn_fabric_get() == TTNN_FABRIC_NONE,
+	TT_REQUIRE(all || axis >= 0 || is_line(in) || ttnn_fabric_get() == TTNN_FABRIC_NONE,
 		   "tensor_topology_shape.is_line_topology()",
 		   "broadcast op is only supported for a linear tensor topology shape");
 	TT_REQUIRE(axis < 2, "mesh_shape.dims() > cluster_axis.value()",
