@@ -140,6 +140,7 @@ static size_t read_ranges(struct ttnn_core_range *out, const char *text)
 {
 	uint32_t numbers[4];
 	size_t count = 0, at = 0;
+	bool none = strcmp(text, "{}") == 0;
 
 	while (count < RANGES_MAX) {
 		text += strcspn(text, "0123456789");
@@ -153,7 +154,7 @@ static size_t read_ranges(struct ttnn_core_range *out, const char *text)
 							{numbers[2], numbers[3]}};
 		at = 0;
 	}
-	if (!count)
+	if (!count && !none)
 		out[count++] = (struct ttnn_core_range){0};
 	return count;
 }
