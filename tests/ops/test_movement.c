@@ -737,6 +737,11 @@ struct row {
 #define FILLS(name_, arguments_)                                                                   \
 	.name = name_, .arguments = arguments_,                                                    \
 	.wants = {.dtypes = BFLOAT16, .layouts = ROWS_ONLY, .places = UNCUT}
+#define INDEX_FILL(name_)                                                                          \
+	.name = name_, .arguments = set_slices, .wants = {                                         \
+		.dtypes = BFLOAT16 | GOLDEN_BIT(TTNN_FLOAT32) | GOLDEN_BIT(TTNN_INT32),            \
+		.layouts = ROWS_ONLY,                                                              \
+		.places = PLACES}
 
 static const struct row rows[] = {
 	{ANY("Tensor.__getitem__", indices)},
@@ -773,11 +778,8 @@ static const struct row rows[] = {
 	{FILLS("fill_ones_rm", corner)},
 	{FILLS("fill_rm", corner_values)},
 	{ANY("gather", taken), .steps = true},
-	{.name = "index_fill",
-	 .arguments = set_slices,
-	 .wants = {.dtypes = BFLOAT16 | GOLDEN_BIT(TTNN_FLOAT32) | GOLDEN_BIT(TTNN_INT32),
-		   .layouts = ROWS_ONLY,
-		   .places = PLACES}},
+	{INDEX_FILL("index_fill")},
+	{INDEX_FILL("index_fill_new")},
 	{FOUR("indexed_fill", replaced, EVERY_DTYPE), .steps = true},
 	{ROW("interleaved_to_sharded", some_shards, GOLDEN_BOTH_LAYOUTS, UNCUT)},
 	{.name = "interleaved_to_sharded_partial",

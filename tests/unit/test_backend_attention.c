@@ -422,15 +422,19 @@ static void one_cache(void)
 	struct ttnn_tensor_spec spec = bk_spec(&shape, dtype), from = bk_spec(&in, TTNN_FLOAT32);
 	struct tt_cache_job job = {.decode = decode,
 				   .batch_start = (uint32_t)bk_below(5 - batches)};
-	double starts[4], index = job.batch_start, *want, *x, *pages = NULL;
+	double starts[4], targets[3], *want, *x, *pages = NULL;
 
 	for (int b = 0; b < 4; b++)
 		starts[b] = bk_chance(6) ? -1 : (double)bk_below(160 - rows + 1);
 	job.cache = bk_random(&spec);
 	job.in = bk_random(&from);
 	job.positions = whole_numbers(TT_SHAPE(batches), starts);
+	for (uint32_t b = 0; b < batches; b++)
+		targets[b] = job.batch_start + b;
 	if (bk_chance(3)) {
-		job.batch_index = whole_numbers(TT_SHAPE(1), &index);
+		for (uint32_t b = 0; b < batches; b++) /* another order */
+			targets[b] = (job.batch_start + 3 * b) % 4;
+		job.batch_index = whole_numbers(TT_SHAPE(batches), targets);
 		job.batch_start = 77;
 	}
 	if (paged) {
@@ -450,7 +454,7 @@ static void one_cache(void)
 		if (starts[to[0]] < 0)
 			continue;
 		to[2] += (uint64_t)starts[to[0]];
-		to[0] += (uint64_t)index;
+		to[0] = (uint64_t)targets[to[0]];
 		if (paged) {
 			to[0] = (uint64_t)pages[to[0] * blocks + to[2] / 32];
 			to[2] %= 32;

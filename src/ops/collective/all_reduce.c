@@ -217,6 +217,9 @@ static tt_status reduce_parts(struct tt_call *call, struct tt_tensor *in, struct
 	request->in = part;
 	TT_TRY(gather_sums(&out, call, request));
 	tt_call_drop(call, part);
+	/* Whatever its two halves say: sums are the same along the axis. */
+	out->spread = tt_group_spread(in, tt_group_axis(tt_call_arg(call, "cluster_axis")),
+				      TT_GROUP_SAME, 0);
 	if (flat == in) {
 		tt_call_return(call, out);
 		return TTNN_OK;

@@ -13,6 +13,7 @@
 #include "ops/collective/collective.h"
 #include "ops/movement/movement.h"
 #include "ops/op_enums.h"
+#include "tensor/text.h"
 
 #define BROADCAST_ATTRS(X)                                                                         \
 	X(LINKS, "num_links")                                                                      \
@@ -154,7 +155,7 @@ static tt_status broadcast_one_kernel(struct tt_launch *launch)
 
 static uint64_t broadcast_spread(const struct tt_launch *launch)
 {
-	return tt_group_spread(launch, tt_group_axis(&launch->attrs[AXIS]), TT_GROUP_SAME, 0);
+	return tt_group_spread(launch->inputs[0], tt_group_axis(&launch->attrs[AXIS]), TT_GROUP_SAME, 0);
 }
 
 #define PROGRAM(device_, prim_, factory_, schema_, kernel_)                                        \
@@ -183,6 +184,22 @@ static bool is_line(const struct tt_tensor *in)
 	return wide < 2;
 }
 
+static tt_status refuse_alone(struct tt_call *call, const struct tt_tensor *in, bool all)
+{
+	struct ttnn_shape mesh = tt_spread_extents(in->spread);
+	uint32_t size = tt_group_size(tt_tensor_device(in),
+				      tt_group_axis(tt_call_arg(call, "cluster_axis")));
+	struct tt_str text = {0};
+	tt_status status;
+
+	tt_text_shape(&text, &mesh, TTNN_DIALECT_TT_METAL);
+	status = tt_fail_cond(TTNN_INVALID, "num_devices > 1",
+			      "%s op will only work for num_devices > 1, but has %u, shape: Mesh%s",
+			      all ? "all_broadcast" : "broadcast", size, tt_str_text(&text));
+	tt_str_deinit(&text);
+	return status;
+}
+
 static tt_status broadcast_launch(struct tt_call *call, const struct tt_prog *program,
 				  struct ttnn_value topology)
 {
@@ -202,12 +219,8 @@ static tt_status broadcast_launch(struct tt_call *call, const struct tt_prog *pr
 		   "broadcast op is only supported for a linear tensor topology shape");
 	TT_REQUIRE(axis < 2, "mesh_shape.dims() > cluster_axis.value()",
 		   "cluster axis %" PRId64 " is out of range for mesh shape rank 2", axis);
-	TT_REQUIRE(
-		tt_group_size(device, axis) > 1 || ttnn_fabric_get() == TTNN_FABRIC_NONE,
-		"num_devices > 1",
-		"%s op will only work for num_devices > 1, but has %u, shape: MeshShape([%u, %u])",
-		all ? "all_broadcast" : "broadcast", tt_group_size(device, axis), device->rows,
-		device->cols);
+	if (tt_group_size(device, axis) < 2 && ttnn_fabric_get() != TTNN_FABRIC_NONE)
+		return refuse_alone(call, in, all);
 	TT_REQUIRE(tt_group_size(device, axis) <= TT_OUTPUTS_MAX, "num_devices <= 64",
 		   "%s takes at most %d devices", call->entry->op->name, TT_OUTPUTS_MAX);
 	TT_TRY(tt_group_place(&sender, call, "sender_coord"));

@@ -48,8 +48,8 @@ enum tt_group_result {
 	TT_GROUP_DIVIDED,   /* a part each, of what they had */
 };
 
-/* How the result is spread when the first input goes through such a group (tensor/spread.h). */
-uint64_t tt_group_spread(const struct tt_launch *launch, int64_t axis, enum tt_group_result result,
+/* How the result is spread when a tensor of a mesh goes through such a group (tensor/spread.h). */
+uint64_t tt_group_spread(const struct tt_tensor *in, int64_t axis, enum tt_group_result result,
 			 uint32_t dim);
 
 /* The place of the mesh coordinate that an argument is, as a number; -1 without one. */

@@ -6,8 +6,8 @@
  * dimension. What no placements can say stays as the input's: a dimension that is cut along a later axis, too, so that
  * parts of one chip are no neighbours. Cut along an earlier one it is cut along all chips in a line.
  */
+#include "device/devtensor.h"
 #include "ops/collective/collective.h"
-#include "tensor/tensor.h"
 
 struct group_change {
 	enum tt_group_result result;
@@ -82,14 +82,12 @@ static uint64_t change_all(uint64_t in, const struct group_change *change)
 	return line(change);
 }
 
-uint64_t tt_group_spread(const struct tt_launch *launch, int64_t axis, enum tt_group_result result,
+uint64_t tt_group_spread(const struct tt_tensor *in, int64_t axis, enum tt_group_result result,
 			 uint32_t dim)
 {
-	const struct tt_tensor *in = launch->inputs[0];
-	struct group_change change = {result,
-				      {2, {launch->device->rows, launch->device->cols}},
-				      dim,
-				      in->spec.shape.rank};
+	const struct tt_device *device = tt_tensor_device(in);
+	struct group_change change = {
+		result, {2, {device->rows, device->cols}}, dim, in->spec.shape.rank};
 
 	/* One device, or a distribution of some other mesh. */
 	if (change.mesh.dim[0] * change.mesh.dim[1] == 1 || tt_spread_rank(in->spread) > 2)
