@@ -341,7 +341,7 @@ static tt_status indexer_memory(struct tt_plan *plan, const struct tt_launch *la
 	uint64_t ratio = (uint64_t)launch->attrs[RATIO].integer;
 	const ttnn_core_set *cores;
 	bool streams, single;
-	uint32_t next = 4;
+	uint32_t next = 6;
 	struct work w;
 
 	work_of(&w, launch);
@@ -358,8 +358,8 @@ static tt_status indexer_memory(struct tt_plan *plan, const struct tt_launch *la
 		       TT_CB_ROW(1, "k", .pages = 2 * w.k * w.width, .page = tt_page_in1(launch)),
 		       TT_CB_ROW(2, "w", .pages = w.heads * w.q, .page = small),
 		       TT_CB_ROW(3, "mask", .pages = ratio > 1 ? 1 + ratio : 2, .page = small),
-		       TT_CB_ROW(next++, "qk", .pages = single ? 1 : products, .page = small),
-		       TT_CB_ROW(next++, "out_strip", .pages = out, .page = small)));
+		       TT_CB_ROW(4, "qk", .pages = single ? 1 : products, .page = small),
+		       TT_CB_ROW(5, "out_strip", .pages = out, .page = small)));
 	if (w.block) {
 		TT_TRY(TT_PLAN(plan, cores, TT_CB_ROW(next, "scaler", .pages = 1, .page = small),
 			       TT_CB_ROW(next + 1, "pool_scratch", .pages = 1, .page = small)));
