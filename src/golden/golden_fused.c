@@ -19,8 +19,11 @@ static tt_status product(struct tt_array *out, const struct tt_golden *golden,
 	bool turned_b = tt_call_bool(&golden->call, "transpose_b", false);
 	uint64_t columns = tt_shape_last(&out->shape, 1);
 	uint64_t depth = tt_shape_last(&a->shape, turned_a ? 2 : 1);
-	uint64_t rows = columns ? out->count / columns : 0;
+	uint64_t rows;
 
+	if (!columns)
+		return TTNN_OK;
+	rows = out->count / columns;
 	for (uint64_t i = 0; i < out->count; i++) {
 		uint64_t r = i / columns, c = i % columns;
 		double sum = bias ? *tt_at(bias, c) : 0;
@@ -140,16 +143,16 @@ static uint64_t gate_column(uint64_t column)
 static tt_status paired(struct tt_array **out, struct tt_golden *golden, struct tt_array *whole)
 {
 	struct ttnn_shape shape = whole->shape;
-	uint64_t width = tt_shape_last(&shape, 1);
+	uint64_t half = tt_shape_last(&shape, 1) / 2;
 
 	*out = whole;
-	if (!tt_call_bool(&golden->call, "fuse_swiglu", false))
+	if (!half || !tt_call_bool(&golden->call, "fuse_swiglu", false))
 		return TTNN_OK;
-	shape.dim[shape.rank - 1] /= 2;
+	shape.dim[shape.rank - 1] = (uint32_t)half;
 	*out = tt_golden_temp(golden, &shape);
 	TT_NEED_MEMORY(*out);
 	for (uint64_t i = 0; i < (*out)->count; i++) {
-		uint64_t at = i / (width / 2) * width + gate_column(i % (width / 2));
+		uint64_t at = i / half * 2 * half + gate_column(i % half);
 		double gate = *tt_at(whole, at);
 
 		*tt_at(*out, i) = gate / (1 + exp(-gate)) * *tt_at(whole, at + 32);

@@ -293,7 +293,7 @@ static tt_status swiglu(struct tt_golden *golden)
 	golden->out_count = 0;
 	out = tt_golden_out(golden, &shape, whole.dtype);
 	TT_NEED_MEMORY(out);
-	for (uint64_t i = 0; i < out->count; i++) {
+	for (uint64_t i = 0; width && i < out->count; i++) {
 		uint64_t column = i % width, at = column / TT_TILE * 2 * TT_TILE + column % TT_TILE;
 		double gate = whole.data[i / width * 2 * width + at];
 

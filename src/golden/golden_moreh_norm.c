@@ -58,6 +58,7 @@ tt_status tt_golden_moreh_group_norm(struct tt_golden *golden)
 	TT_TRY(statistic(&rstds, golden, "rstd", &shape));
 	rows = (struct rows){in->count / in->shape.dim[0] / groups,
 			     (uint64_t)in->shape.dim[2] * in->shape.dim[3], in->shape.dim[1]};
+	TT_GOLDEN_NEED(rows.cols);
 	for (uint64_t row = 0; row < in->count; row += rows.cols) {
 		double mean = 0, square = 0;
 

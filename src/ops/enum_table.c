@@ -149,8 +149,8 @@ static const struct tt_enum dispatch_algorithm = {"DispatchAlgorithm", dispatch_
 static const struct tt_enum_row mmsignal_aggregator_mode_rows[] = {
 	{0, "Auto"}, {1, "On"}, {2, "Off"}};
 const struct tt_enum tt_enum_signal_aggregators = {"MMSignalAggregatorMode",
-						    mmsignal_aggregator_mode_rows,
-						    TT_COUNT(mmsignal_aggregator_mode_rows)};
+						   mmsignal_aggregator_mode_rows,
+						   TT_COUNT(mmsignal_aggregator_mode_rows)};
 
 static const struct tt_enum_row mo_eactivation_function_rows[] = {
 	{0, "SILU"}, {1, "SWIGLU"}, {2, "GELU"}, {3, "CLAMPED_SILU"}};

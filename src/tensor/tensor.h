@@ -119,10 +119,10 @@ struct tt_view_state {
 
 struct tt_tensor {
 	atomic_uint_least32_t refs;
-	bool view;       /* shares the storage of a tensor of another shape */
+	bool view;                   /* shares the storage of a tensor of another shape */
 	struct tt_view_state *state; /* of a view of storage that counts them; else NULL */
-	uint64_t id;     /* counts tensors in the process, from 0 */
-	uint64_t spread; /* over the devices of a mesh: tensor/spread.h */
+	uint64_t id;                 /* counts tensors in the process, from 0 */
+	uint64_t spread;             /* over the devices of a mesh: tensor/spread.h */
 	struct ttnn_tensor_spec spec;
 	struct tt_storage *storage;    /* of the only shard, or of the first */
 	struct tt_mesh_layout *layout; /* NULL: one device */

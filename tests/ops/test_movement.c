@@ -738,10 +738,10 @@ struct row {
 	.name = name_, .arguments = arguments_,                                                    \
 	.wants = {.dtypes = BFLOAT16, .layouts = ROWS_ONLY, .places = UNCUT}
 #define INDEX_FILL(name_)                                                                          \
-	.name = name_, .arguments = set_slices, .wants = {                                         \
-		.dtypes = BFLOAT16 | GOLDEN_BIT(TTNN_FLOAT32) | GOLDEN_BIT(TTNN_INT32),            \
-		.layouts = ROWS_ONLY,                                                              \
-		.places = PLACES}
+	.name = name_, .arguments = set_slices,                                                    \
+	.wants = {.dtypes = BFLOAT16 | GOLDEN_BIT(TTNN_FLOAT32) | GOLDEN_BIT(TTNN_INT32),          \
+		  .layouts = ROWS_ONLY,                                                            \
+		  .places = PLACES}
 
 static const struct row rows[] = {
 	{ANY("Tensor.__getitem__", indices)},

@@ -28,7 +28,9 @@ static void byte_case(const char *name, size_t n, uint64_t *state)
 	bool whole = strcmp(name, "ttnn.quantize") != 0, twice = name[5] == 'r';
 	struct ttnn_spec_args spec = {.shape = {2, {32, 64}},
 				      .layout = TTNN_TILE,
-				      .dtype = !whole ? TTNN_FLOAT32 : n % 2 ? TTNN_UINT8 : TTNN_INT32};
+				      .dtype = !whole  ? TTNN_FLOAT32
+					       : n % 2 ? TTNN_UINT8
+						       : TTNN_INT32};
 	int forms[2] = {(int)(n % 3), (int)(n / 3 % 3)};
 	bool channels = forms[0] == 2 || (twice && forms[1] == 2);
 	ttnn_tensor *made[5] = {golden_make(&spec, state, whole ? 0 : -90, 90)};

@@ -360,8 +360,8 @@ TEST(gradients_are_clipped)
 		double *values, largest = 0;
 
 		for (size_t i = 0; i < count; i++) {
-			struct ttnn_spec_args spec = given_spec(BF16, 1, 2, 10 + (uint32_t)n,
-								20 + (uint32_t)i);
+			struct ttnn_spec_args spec =
+				given_spec(BF16, 1, 2, 10 + (uint32_t)n, 20 + (uint32_t)i);
 
 			tensors[i] = golden_tensor(&spec, &given.state, 0.5, 2);
 			items[i] = ttnn_v_tensor(tensors[i]);
@@ -395,9 +395,7 @@ TEST(gradients_are_clipped)
 TEST(numbers_in_a_row)
 {
 	for (size_t n = 0; n < CASES; n++) {
-		enum ttnn_dtype dtype = n % 3 == 0   ? BF16
-					: n % 3 == 1 ? TTNN_FLOAT32
-						     : TTNN_INT32;
+		enum ttnn_dtype dtype = n % 3 == 0 ? BF16 : n % 3 == 1 ? TTNN_FLOAT32 : TTNN_INT32;
 		struct given given = {.state = n + 1};
 
 		given_add(&given, "start", ttnn_v_real((double)n - 5));
@@ -429,8 +427,8 @@ TEST(windows_are_put_back)
 					  stride[i] +
 				  1;
 		spec.shape = (struct ttnn_shape){
-			n % 2 ? 2 : 3, {2, (uint32_t)(3 * kernel[0] * kernel[1]),
-					(uint32_t)(fits[0] * fits[1])}};
+			n % 2 ? 2 : 3,
+			{2, (uint32_t)(3 * kernel[0] * kernel[1]), (uint32_t)(fits[0] * fits[1])}};
 		if (n % 2)
 			spec.shape = (struct ttnn_shape){
 				2, {spec.shape.dim[1], (uint32_t)(fits[0] * fits[1])}};

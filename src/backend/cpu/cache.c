@@ -46,7 +46,8 @@ static tt_status write_strip(uint64_t *done, const struct work *work, float *roo
 	struct tt_plane_part part = {.inner = head, .rows = UINT32_MAX};
 	const float *old;
 
-	TT_TRY(tt_pages_find(&part, &work->pages, &work->cache, (uint64_t)work->targets[batch], to));
+	TT_TRY(tt_pages_find(&part, &work->pages, &work->cache, (uint64_t)work->targets[batch],
+			     to));
 	skip = part.row % CHUNK;
 	if (count > CHUNK - skip)
 		count = CHUNK - skip;

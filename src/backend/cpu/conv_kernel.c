@@ -43,10 +43,9 @@ static int64_t place(const struct work *work, int direction, uint32_t at, uint32
 	const struct tt_window *window = work->window;
 	int64_t step = work->job->transposed ? window->stride[direction] : 1;
 	int64_t last = ((int64_t)(direction ? window->width : window->height) - 1) * step;
-	int64_t place = work->job->transposed
-				? (int64_t)at + window->pad[direction] -
-					  (int64_t)k * window->dilation[direction]
-				: tt_images_at(window, direction, at, k);
+	int64_t place = work->job->transposed ? (int64_t)at + window->pad[direction] -
+							(int64_t)k * window->dilation[direction]
+					      : tt_images_at(window, direction, at, k);
 
 	if (work->job->replicate)
 		place = place < 0 ? 0 : place > last ? last : place;

@@ -232,9 +232,10 @@ static tt_status check_geometry(const struct tt_launch *launch)
 		   "PagedCacheGeometryOverride.num_kv_heads must be > 0");
 	TT_REQUIRE(k[2] == v[2], "k_page_size_cache == v_shape[2]",
 		   "K page size must match V page size. Got K: %u, V: %u", k[2], v[2]);
-	TT_REQUIRE(k[3] == v[3], "k_shape[3] == v_shape[3]",
-		   "K and V cache must have same hidden size with geometry overrides. Got K: %u, V: %u",
-		   k[3], v[3]);
+	TT_REQUIRE(
+		k[3] == v[3], "k_shape[3] == v_shape[3]",
+		"K and V cache must have same hidden size with geometry overrides. Got K: %u, V: %u",
+		k[3], v[3]);
 	TT_REQUIRE(v[1] == k[1], "v_shape[1] == nkv_cache",
 		   "K and V cache num_heads must match. Got K: %u, V: %u", k[1], v[1]);
 	TT_REQUIRE(seen == held, "view_elems_per_block == cache_elems_per_block",
@@ -263,7 +264,7 @@ static tt_status check_shapes(const struct tt_launch *launch)
 		   "Causal SDPA requires Q and K to have the same sequence length. Got Q: "
 		   "%u, K: %u",
 		   q[2], k[2]);
-	TT_TRY(seen			       ? check_geometry(launch)
+	TT_TRY(seen                         ? check_geometry(launch)
 	       : launch->attrs[MLA].boolean ? check_latent(launch)
 					    : check_values(launch));
 	TT_REQUIRE(
@@ -545,7 +546,10 @@ static tt_status sdpa_rows(struct tt_plan *plan, const struct tt_launch *launch)
 			  .page = 32),
 		TT_CB_ROW(13, "cb_chunk_start_idx_writer", .pages = in[START_IN] != NULL,
 			  .page = 32),
-		TT_CB_ROW(4, "cb_attention_sink", .pages = !in[SINK] ? 0 : fp32 ? c.q : 1,
+		TT_CB_ROW(4, "cb_attention_sink",
+			  .pages = !in[SINK] ? 0
+				   : fp32    ? c.q
+					     : 1,
 			  .page = small),
 		TT_CB_ROW(11, "cb_recip_scratch", .pages = !fp32, .page = small),
 		TT_CB_ROW(24, "cb_qk_im", .pages = c.q * c.k, .page = sums),

@@ -145,8 +145,7 @@ static uint32_t geometry(const struct tt_launch *launch, int field)
 /* Heads, rows and width of a block as the call sees it. */
 static void view_of(uint32_t view[3], const struct tt_launch *launch, int which)
 {
-	tt_cache_view_of(view, &launch->attrs[GEOMETRY], launch->inputs[which],
-			 launch->inputs[Q]);
+	tt_cache_view_of(view, &launch->attrs[GEOMETRY], launch->inputs[which], launch->inputs[Q]);
 }
 
 static uint32_t key_heads(const struct tt_launch *launch)

@@ -376,7 +376,8 @@ static tt_status scan_memory(struct tt_plan *plan, const struct tt_launch *launc
 	struct ttnn_core grid = launch->device->info.compute_grid;
 	uint64_t heads = shape_of(launch, TT_DELTA_HEADS), all = (uint64_t)grid.x * grid.y;
 	uint32_t values = shape_of(launch, TT_DELTA_VALUE) / TT_TILE;
-	uint32_t parts = launch->attrs[SCAN_SERIAL].boolean ? 1 : values, in_row = grid.x;
+	uint32_t parts = launch->attrs[SCAN_SERIAL].boolean || !values ? 1 : values,
+		 in_row = grid.x;
 	bool together = launch->attrs[SCAN_MCAST].boolean;
 	const ttnn_core_set *cores;
 	struct tiles t;

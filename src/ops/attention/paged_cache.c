@@ -444,17 +444,18 @@ static tt_status check_batches(const struct tt_launch *launch)
 	uint64_t held;
 
 	if (!tensor) {
-		TT_REQUIRE(batches == 1, "input_batch == 1",
-			   "When no batch_idx_tensor is provided, input_batch must be 1 (got %u); pass "
-			   "a batch_idx_tensor of size input_batch to fill multiple batch rows in one "
-			   "call.",
-			   batches);
+		TT_REQUIRE(
+			batches == 1, "input_batch == 1",
+			"When no batch_idx_tensor is provided, input_batch must be 1 (got %u); pass "
+			"a batch_idx_tensor of size input_batch to fill multiple batch rows in one "
+			"call.",
+			batches);
 		return TTNN_OK;
 	}
 	held = tensor->spec.rows * tensor->spec.cols;
 	TT_REQUIRE(held == batches, "tensor.physical_volume() == input_batch",
-		   "Batch idx tensor must have input_tensor batch dim (%u) elements, got %llu", batches,
-		   (unsigned long long)held);
+		   "Batch idx tensor must have input_tensor batch dim (%u) elements, got %llu",
+		   batches, (unsigned long long)held);
 	TT_REQUIRE(tensor->spec.dtype == TTNN_UINT32 || tensor->spec.dtype == TTNN_INT32,
 		   "tensor.dtype() == DataType::UINT32 || tensor.dtype() == DataType::INT32",
 		   "Batch idx tensor must be an integer type");

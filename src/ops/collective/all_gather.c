@@ -269,8 +269,8 @@ TT_SERVE(parts, 0)
 
 static uint64_t gather_spread(const struct tt_launch *launch)
 {
-	return tt_group_spread(launch->inputs[0], tt_group_axis(&launch->attrs[AXIS]), TT_GROUP_GATHERED,
-			       tt_attr_u32(launch, DIM));
+	return tt_group_spread(launch->inputs[0], tt_group_axis(&launch->attrs[AXIS]),
+			       TT_GROUP_GATHERED, tt_attr_u32(launch, DIM));
 }
 
 static const struct tt_factory factories[] = {

@@ -187,14 +187,14 @@ static tt_status buffers_expand(struct tt_call *call)
 	"num_buffers_per_channel: int? = None"
 #define PLACE_ARGS "memory_config: MemoryConfig? = None, subdevice_id: SubDeviceId? = None"
 #define GATHER_MORE                                                                                \
-	", use_optimal_ccl_for_llama: bool = False, barrier_semaphore: any? = None, "               \
+	", use_optimal_ccl_for_llama: bool = False, barrier_semaphore: any? = None, "              \
 	"sub_core_grids: CoreRangeSet? = None, " WORKER_ARGS
 #define GATHER_ARGS                                                                                     \
 	{                                                                                               \
-		"input_tensor: Tensor, dim: int, multi_device_global_semaphore: any? = None, *, "        \
+		"input_tensor: Tensor, dim: int, multi_device_global_semaphore: any? = None, *, "       \
 		"cluster_axis: int? = None, " PLACE_ARGS ", " LINKS_ARGS(" = Ring") GATHER_MORE,        \
 			"input_tensor: Tensor, persistent_output_buffer: Tensor? = None, "              \
-			"dim: int = 0, multi_device_global_semaphore: any? = None, *, "                  \
+			"dim: int = 0, multi_device_global_semaphore: any? = None, *, "                 \
 			"cluster_axis: int? = None, " PLACE_ARGS ", " LINKS_ARGS(" = Ring")             \
 				GATHER_MORE ", use_broadcast: bool = False, "                           \
 					    "reverse_order: bool = False",                              \

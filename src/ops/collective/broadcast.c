@@ -155,7 +155,8 @@ static tt_status broadcast_one_kernel(struct tt_launch *launch)
 
 static uint64_t broadcast_spread(const struct tt_launch *launch)
 {
-	return tt_group_spread(launch->inputs[0], tt_group_axis(&launch->attrs[AXIS]), TT_GROUP_SAME, 0);
+	return tt_group_spread(launch->inputs[0], tt_group_axis(&launch->attrs[AXIS]),
+			       TT_GROUP_SAME, 0);
 }
 
 #define PROGRAM(device_, prim_, factory_, schema_, kernel_)                                        \

@@ -115,8 +115,8 @@ TT_SERVE(part, 0)
 
 static uint64_t partition_spread(const struct tt_launch *launch)
 {
-	return tt_group_spread(launch->inputs[0], tt_group_axis(&launch->attrs[AXIS]), TT_GROUP_DIVIDED,
-			       tt_attr_u32(launch, DIM));
+	return tt_group_spread(launch->inputs[0], tt_group_axis(&launch->attrs[AXIS]),
+			       TT_GROUP_DIVIDED, tt_attr_u32(launch, DIM));
 }
 
 static const struct tt_prog program = {

@@ -113,8 +113,8 @@ static tt_status scatter_kernel(struct tt_launch *launch)
 
 static uint64_t scatter_spread(const struct tt_launch *launch)
 {
-	return tt_group_spread(launch->inputs[0], tt_group_axis(&launch->attrs[AXIS]), TT_GROUP_SCATTERED,
-			       tt_attr_u32(launch, DIM));
+	return tt_group_spread(launch->inputs[0], tt_group_axis(&launch->attrs[AXIS]),
+			       TT_GROUP_SCATTERED, tt_attr_u32(launch, DIM));
 }
 
 static const struct tt_prog program = {

@@ -114,9 +114,8 @@ static tt_status backward_golden(struct tt_golden *golden)
 	for (int i = 0; i < 2 && row->param[i]; i++)
 		params[i] = tt_call_real(&golden->call, row->param[i], 0);
 	for (uint64_t i = 0; i < in->count; i++)
-		*tt_at(out, i) =
-			tt_backward_golden(golden, *tt_at(grad, i),
-					   row->slope(*tt_at(in, i), params[0], params[1]));
+		*tt_at(out, i) = tt_backward_golden(
+			golden, *tt_at(grad, i), row->slope(*tt_at(in, i), params[0], params[1]));
 	return TTNN_OK;
 }
 

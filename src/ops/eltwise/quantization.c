@@ -335,9 +335,8 @@ static tt_status dequantize(struct tt_tensor **out, struct tt_call *call, struct
 	};
 	bool narrow = change->input->spec.dtype == TTNN_UINT8;
 
-	TT_TRY(cook(out, call,
-		    texts[narrow][by.factor && by.factor->spec.dtype != TTNN_FLOAT32], names,
-		    TT_COUNT(names)));
+	TT_TRY(cook(out, call, texts[narrow][by.factor && by.factor->spec.dtype != TTNN_FLOAT32],
+		    names, TT_COUNT(names)));
 	if (change->has_axis) { /* what lay() made goes before requantize() goes on */
 		tt_call_drop(call, by.zero);
 		tt_call_drop(call, by.factor);
@@ -531,7 +530,8 @@ static const enum direction to_whole = TO_WHOLE, to_real = TO_REAL, between = BE
  * Rounded to even. With a number as the last zero point a program does it, whose whole numbers are
  * those of a byte with a sign, or of one without.
  */
-static double whole(const struct tt_golden *golden, const char *zero, enum ttnn_dtype dtype, double x)
+static double whole(const struct tt_golden *golden, const char *zero, enum ttnn_dtype dtype,
+		    double x)
 {
 	double most = dtype == TTNN_UINT8 ? 255 : 127;
 
@@ -562,10 +562,9 @@ static tt_status quantization_golden(struct tt_golden *golden)
 		else if (direction == TO_REAL)
 			*tt_at(out, i) = (x - z) * s;
 		else
-			*tt_at(out, i) =
-				whole(golden, "out_zero_point", dtype,
-				      (x - z) * s / number_at(golden, "out_scale", in, i) +
-					      number_at(golden, "out_zero_point", in, i));
+			*tt_at(out, i) = whole(golden, "out_zero_point", dtype,
+					       (x - z) * s / number_at(golden, "out_scale", in, i) +
+						       number_at(golden, "out_zero_point", in, i));
 	}
 	return TTNN_OK;
 }

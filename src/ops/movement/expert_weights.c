@@ -301,7 +301,7 @@ static struct tt_tensor *over_banks(struct pack *pack, struct pieces *pieces,
 
 	for (uint32_t i = 0; i < pieces->count; i++)
 		rows += pieces->items[i]->spec.shape.dim[2];
-	blocks = tt_div_up32(rows / height, banks);
+	blocks = banks ? tt_div_up32(rows / height, banks) : 0;
 	each = blocks * height;
 	if (pack->status == TTNN_OK && each * banks > rows)
 		add(pieces,
@@ -643,7 +643,8 @@ static struct tt_tensor *front_of_cores(struct pack *pack, struct tt_tensor *par
 	uint32_t tiles = part ? part->spec.shape.dim[dim] / TT_TILE : 0, start = 0;
 	struct pieces pieces = {.count = 0};
 
-	for (uint32_t core = 0; core < pack->ring.cores && pack->status == TTNN_OK; core++) {
+	for (uint32_t core = 0; part && core < pack->ring.cores && pack->status == TTNN_OK;
+	     core++) {
 		uint32_t own = tt_ring_share(&pack->ring, tiles, core);
 		uint32_t room = tt_ring_share(&pack->ring, whole, core);
 		struct ttnn_shape shape = part->spec.shape;

@@ -143,7 +143,7 @@ static uint32_t shard_columns(const struct ttnn_memory_config *memory)
 	if (tt_core_set_box(&box, memory->shard.grid) != TTNN_OK)
 		return 0;
 	return memory->shard.orientation == TTNN_ORIENT_ROW_MAJOR ? box.end.x - box.start.x + 1
-								 : box.end.y - box.start.y + 1;
+								  : box.end.y - box.start.y + 1;
 }
 
 #define UNBATCHED                                                                                  \
@@ -176,13 +176,14 @@ static tt_status check_cross(const struct tt_launch *launch)
 	uint32_t width = tt_shape_last(&launch->outputs[0]->spec.padded, 1);
 	uint32_t had = shard_columns(&in->memory), has;
 
-	TT_REQUIRE(out->has_shard, "operation_attributes.output_mem_config.shard_spec().has_value()",
+	TT_REQUIRE(out->has_shard,
+		   "operation_attributes.output_mem_config.shard_spec().has_value()",
 		   "Output memory config is sharded but no shard spec is provided");
 	TT_REQUIRE(in->memory.shard.width == out->shard.width,
 		   "input_tensor_a.shard_spec().value().shape[1] == "
 		   "operation_attributes.output_mem_config.shard_spec().value().shape[1]",
-		   "%s -> %s requires matching column shard width; got input=%u output=%u", from, to,
-		   in->memory.shard.width, out->shard.width);
+		   "%s -> %s requires matching column shard width; got input=%u output=%u", from,
+		   to, in->memory.shard.width, out->shard.width);
 	has = (width + out->shard.width - 1) / out->shard.width;
 	TT_REQUIRE(had == has, "input_kw == effective_output_kw",
 		   "%s -> %s requires the output to effectively span the same number of column "

@@ -131,11 +131,12 @@ static tt_status with_shards(struct ttnn_memory_config *memory, const struct ttn
 		return TTNN_OK;
 	}
 	if (!in->has_nd_shard && !in->has_shard)
-		return tt_fail_cond(TTNN_INVALID, "tt::exception",
-				    "Sharded memory layout TensorMemoryLayout::%s requires either "
-				    "nd_shard_spec or shard_spec to be set on the output memory config "
-				    "or the input tensor",
-				    tt_enum_name(&tt_enum_memory_layout, memory->layout));
+		return tt_fail_cond(
+			TTNN_INVALID, "tt::exception",
+			"Sharded memory layout TensorMemoryLayout::%s requires either "
+			"nd_shard_spec or shard_spec to be set on the output memory config "
+			"or the input tensor",
+			tt_enum_name(&tt_enum_memory_layout, memory->layout));
 	TT_REQUIRE(memory->buffer == in->buffer,
 		   "output_mem_config.buffer_type() == input_mem_config.buffer_type()",
 		   "Sharded memory layout TensorMemoryLayout::%s on an output with buffer type "
