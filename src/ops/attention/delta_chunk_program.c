@@ -370,23 +370,31 @@ static tt_status prep_memory(struct tt_plan *plan, const struct tt_launch *launc
 		   t.chunk, 1, t.square, 1);
 }
 
-/* Values of a head are shared out among as many cores as there are, side by side where they get the rest together. */
-static tt_status scan_memory(struct tt_plan *plan, const struct tt_launch *launch)
+/* Among how many cores the values of a head are shared out: as many as there are, side by side if they get the rest together. */
+static uint32_t receivers_of(const struct tt_launch *launch, uint64_t heads)
 {
 	struct ttnn_core grid = launch->device->info.compute_grid;
-	uint64_t heads = shape_of(launch, TT_DELTA_HEADS), all = (uint64_t)grid.x * grid.y;
 	uint32_t values = shape_of(launch, TT_DELTA_VALUE) / TT_TILE;
-	uint32_t parts = launch->attrs[SCAN_SERIAL].boolean || !values ? 1 : values,
-		 in_row = grid.x;
 	bool together = launch->attrs[SCAN_MCAST].boolean;
+
+	if (launch->attrs[SCAN_SERIAL].boolean)
+		return 1;
+	for (uint32_t parts = values; parts > 1; parts--)
+		if (values % parts == 0 && heads * parts <= (uint64_t)grid.x * grid.y &&
+		    !(together && (parts > grid.x || heads > grid.x / parts * grid.y)))
+			return parts;
+	return 1;
+}
+
+static tt_status scan_memory(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	uint64_t heads = shape_of(launch, TT_DELTA_HEADS);
+	uint32_t parts = receivers_of(launch, heads), in_row = launch->device->info.compute_grid.x;
 	const ttnn_core_set *cores;
 	struct tiles t;
 
-	while (parts > 1 && (values % parts || heads * parts > all ||
-			     (together && (parts > grid.x || heads > grid.x / parts * grid.y))))
-		parts--;
-	if (together)
-		in_row = grid.x / parts * parts;
+	if (launch->attrs[SCAN_MCAST].boolean)
+		in_row = in_row / parts * parts;
 	TT_TRY(rows_of_cores(&cores, launch, heads * parts, in_row));
 	t = tiles_of(launch, parts);
 	return PUT((&(struct shelf){plan, launch, cores, 0}), t.values, t.keys, t.keys, t.square,
