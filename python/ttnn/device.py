@@ -7,6 +7,7 @@ import operator
 from ttnn import _ttnn
 from ttnn._ttnn.device import Arch, DispatchCoreAxis, DispatchCoreType
 from ttnn._ttnn.fabric import FabricTensixConfig
+from ttnn._ttnn.global_circular_buffer import GlobalCircularBuffer as _RingSettings
 from ttnn._ttnn.global_semaphore import GlobalSemaphore
 from ttnn._ttnn.multi_device import MeshDevice, MeshShape
 from ttnn._ttnn.tensor import (
@@ -427,9 +428,16 @@ class GlobalCircularBuffer:
         self._size, most = size, max(receivers.num_cores() for _, receivers in pairs)
         settings = (4 * (8 + 2 * most) + 15) // 16 * 16 + 2 * 16 * most  # numbers, places of receivers, pages of each
         self._rooms = _room(device, cores, size, buffer_type), _room(device, cores, settings, buffer_type)
+        receivers = [receivers for _, receivers in pairs]
+        self._settings = _RingSettings(self._rooms[0], [sender for sender, _ in pairs], receivers, size)
 
     def size(self):
         return self._size
+
+    @property
+    def _ttnn_value(self):
+        """What operations take it for; it lives as long as this."""
+        return self._settings
 
     def sender_cores(self):
         return self._senders
@@ -441,8 +449,12 @@ class GlobalCircularBuffer:
         return self._rooms[0].buffer_address()
 
 
+GlobalCircularBuffer.__module__ = "ttnn._ttnn.global_circular_buffer"  # what records of calls show
+GlobalCircularBuffer.__qualname__ = "global_circular_buffer"
+
+
 def create_global_circular_buffer(mesh_device, sender_receiver_core_mapping, size, buffer_type=BufferType.L1):
-    """Room for what operations on several cores hand each other; no operation here takes it."""
+    """Room for what operations on several cores hand each other: weights that a prefetcher sends to products."""
     return GlobalCircularBuffer(mesh_device, sender_receiver_core_mapping, size, buffer_type)
 
 

@@ -27,7 +27,7 @@ _CALLS = """
     create_socket_pair light_metal_begin_capture light_metal_end_capture compute_fabric_connection_rt_args
     fabric_connection_rt_args setup_fabric_connection setup_routing_plane_connection get_eth_forwarding_direction
     get_forwarding_link_indices get_cb_address cb_descriptor_from_sharded_tensor merge_program_descriptors
-    compute_program_descriptor_hash generic_op dram_prefetcher create_matmul_attributes matmul_select_program_factory
+    compute_program_descriptor_hash generic_op create_matmul_attributes matmul_select_program_factory
 """
 # Of ttnn._ttnn, and modules that are nothing else.
 _INNER = """

@@ -113,6 +113,7 @@
 	X(point_to_point)                                                                          \
 	X(pool)                                                                                    \
 	X(post_combine)                                                                            \
+	X(prefetch)                                                                                \
 	X(prod)                                                                                    \
 	X(quantization)                                                                            \
 	X(random)                                                                                  \

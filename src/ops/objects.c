@@ -101,6 +101,39 @@ static const struct tt_field semaphore_fields[] = {
 static const struct tt_schema schema_semaphore = {"GlobalSemaphore", semaphore_fields,
 						  TT_COUNT(semaphore_fields), true};
 
+static const struct tt_field global_cb_fields[TT_GLOBAL_CB_FIELDS] = {
+	[TT_GLOBAL_CB_ROOM] = {.name = "room", .unkeyed = true},
+	[TT_GLOBAL_CB_SENDERS] = {.name = "senders"},
+	[TT_GLOBAL_CB_RECEIVERS] = {.name = "receivers"},
+	[TT_GLOBAL_CB_SIZE] = {.name = "size"},
+};
+const struct tt_schema tt_schema_global_cb = {"GlobalCircularBuffer", global_cb_fields,
+					      TT_GLOBAL_CB_FIELDS, false};
+
+tt_status tt_global_cb_read(const struct ttnn_value **fields, const struct ttnn_value *value)
+{
+	const struct ttnn_value *senders, *receivers;
+
+	*fields = NULL;
+	if (!tt_value_given(value))
+		return TTNN_OK;
+	if (value->kind != TTNN_VALUE_OBJECT || value->schema != &tt_schema_global_cb)
+		return tt_fail(TTNN_TYPE, "global_cb is no global circular buffer");
+	senders = &value->items[TT_GLOBAL_CB_SENDERS];
+	receivers = &value->items[TT_GLOBAL_CB_RECEIVERS];
+	TT_NEED(value->items[TT_GLOBAL_CB_ROOM].kind == TTNN_VALUE_TENSOR &&
+			senders->kind == TTNN_VALUE_LIST && receivers->kind == TTNN_VALUE_LIST &&
+			senders->count > 0 && senders->count == receivers->count &&
+			value->items[TT_GLOBAL_CB_SIZE].integer > 0,
+		"A global circular buffer has memory, senders, and receivers for each");
+	for (size_t i = 0; i < senders->count; i++)
+		TT_NEED(senders->items[i].kind == TTNN_VALUE_CORE &&
+				receivers->items[i].kind == TTNN_VALUE_CORE_SET,
+			"Senders of a global circular buffer are cores, receivers sets of cores");
+	*fields = value->items;
+	return TTNN_OK;
+}
+
 #define NORM "legacy_reduction: bool = False, legacy_rsqrt: bool = False, use_welford: bool = False"
 
 #define COMPUTE                                                                                    \
@@ -152,6 +185,8 @@ static const struct kind kinds[] = {
 	{"ChunkGdnMonoProgramConfig", &tt_schema_delta_mono, ""},
 	{"IndexerScoreProgramConfig", &tt_schema_indexer,
 	 "*, q_chunk_size: size = 32, k_chunk_size: size = 32, head_group_size: size = 1"},
+	{"GlobalCircularBuffer", &tt_schema_global_cb,
+	 "room: any, senders: any, receivers: any, size: size"},
 	{"GlobalSemaphore", &schema_semaphore,
 	 "cores: CoreRangeSet, value: int, buffer_type: BufferType = L1"},
 };

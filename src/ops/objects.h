@@ -86,6 +86,22 @@ extern const struct tt_schema tt_schema_delta_fused, tt_schema_delta_phased, tt_
 enum { TT_INDEXER_Q, TT_INDEXER_K, TT_INDEXER_HEADS, TT_INDEXER_FIELDS };
 extern const struct tt_schema tt_schema_indexer;
 
+/*
+ * A ring of memory that cores hand pages on through: what holds its memory, which the caller keeps; its senders, and
+ * as many sets of receivers; its bytes on each core.
+ */
+enum tt_global_cb_field {
+	TT_GLOBAL_CB_ROOM,
+	TT_GLOBAL_CB_SENDERS,
+	TT_GLOBAL_CB_RECEIVERS,
+	TT_GLOBAL_CB_SIZE,
+	TT_GLOBAL_CB_FIELDS
+};
+extern const struct tt_schema tt_schema_global_cb;
+
+/* An argument that is one, whose lists fit each other; NULL when it was not given. Refuses others. */
+tt_status tt_global_cb_read(const struct ttnn_value **fields, const struct ttnn_value *value);
+
 /* A field that is a CoreCoord, also when it was given as a pair; false when it is neither. */
 bool tt_object_core(struct ttnn_core *out, const struct ttnn_value *value);
 

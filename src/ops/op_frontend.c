@@ -172,7 +172,8 @@ static const struct {
 	{"SDPA", "operations.transformer"},
 	{"Conv", "operations.conv"},
 	{"Op2D", "operations.conv"},
-	{"Global", "global_semaphore"},
+	{"GlobalS", "global_semaphore"},
+	{"GlobalC", "global_circular_buffer"},
 };
 
 const char *ttnn_object_kind(const char **module, size_t i)

@@ -82,9 +82,9 @@ struct fid_slot {
 	ttnn_tensor **tensors;
 	size_t count;
 	bool list;
-	bool torch;     /* stands for a torch tensor */
-	bool semaphore; /* memory of a global semaphore, which is no tensor */
-	bool given;     /* existed before the body */
+	bool torch;             /* stands for a torch tensor */
+	struct ttnn_value made; /* what fid_make() made of its tensors, which are no results then */
+	bool given;             /* existed before the body */
 };
 
 /* A program that is being interpreted. */
@@ -111,9 +111,12 @@ tt_status fid_value(struct ttnn_value *out, struct fid_names *names, const struc
  */
 tt_status fid_map(struct fid_names *names, struct ttnn_arg *args, size_t count);
 
-/* A step that makes a global semaphore: its memory on all cores, under the step's name. */
-#define FID_SEMAPHORE "create_global_semaphore"
-tt_status fid_semaphore(struct fid_names *names, const char *name);
+/*
+ * Steps that make what has memory but is no tensor (fidelity_made.c): global semaphores, on all cores, and global
+ * circular buffers. What is made has the step's name.
+ */
+bool fid_makes(const char *call);
+tt_status fid_make(struct fid_names *names, const struct tt_json *step, const char *call);
 
 /* What a step calls: the operation's name, and whether Python records the call. NULL: nothing. */
 struct fid_callee {

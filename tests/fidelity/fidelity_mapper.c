@@ -1,4 +1,4 @@
-/* fidelity_mapper.c: what only meshes have: torch tensors that a mapper cuts for their chips, semaphores. See fidelity.h. */
+/* fidelity_mapper.c: torch tensors that a mapper cuts for the chips of a mesh. See fidelity.h. */
 #include <string.h>
 #include <ttnn_frontend.h>
 
@@ -55,30 +55,5 @@ tt_status fid_map(struct fid_names *names, struct ttnn_arg *args, size_t count)
 		return tt_fail_nomem();
 	TT_TRY(spread(slot, args[0].value.tensor, names->device, &placement));
 	args[0].value = ttnn_v_tensor(slot->tensors[0]);
-	return TTNN_OK;
-}
-
-tt_status fid_semaphore(struct fid_names *names, const char *name)
-{
-	const ttnn_core_set *grid = names->device->grid;
-	struct ttnn_spec_args args = {.shape = {2, {(uint32_t)ttnn_core_set_cores(grid), 4}},
-				      .dtype = TTNN_UINT8,
-				      .memory = {.layout = TTNN_HEIGHT_SHARDED,
-						 .buffer = TTNN_L1,
-						 .has_shard = true,
-						 .shard = {.grid = grid, .height = 1, .width = 4}}};
-	struct fid_slot *slot = TT_VEC_PUSH(&names->slots);
-	struct ttnn_tensor_spec spec;
-
-	if (!slot)
-		return tt_fail_nomem();
-	*slot = (struct fid_slot){.name = name,
-				  .tensors = tt_arena_alloc(&names->arena, sizeof(ttnn_tensor *)),
-				  .semaphore = true};
-	if (!slot->tensors)
-		return tt_fail_nomem();
-	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_reserve(&slot->tensors[0], names->device, &spec));
-	slot->count = 1;
 	return TTNN_OK;
 }

@@ -144,7 +144,7 @@ static void lines_slot(struct tt_str *out, const struct fid_slot *slot)
 
 static void lines_address(struct tt_str *out, const struct fid_slot *slot)
 {
-	for (size_t i = 0; i < slot->count && !slot->semaphore; i++) {
+	for (size_t i = 0; i < slot->count && !slot->made.kind; i++) {
 		const struct tt_buffer *buffer =
 			slot->tensors[i] ? tt_tensor_buffer(slot->tensors[i]) : NULL;
 
@@ -344,8 +344,8 @@ static tt_status call_step(struct fid_names *names, const struct tt_json *step,
 	tt_status status;
 
 	fid_callee(&callee, step);
-	if (out && callee.op && strcmp(callee.op, FID_SEMAPHORE) == 0) {
-		status = fid_semaphore(names, out);
+	if (out && fid_makes(callee.op)) {
+		status = fid_make(names, step, callee.op);
 		return status == TTNN_OK ? status : fail_step(failure, status, false);
 	}
 	entry = callee.op ? tt_op_find(callee.op) : NULL;
@@ -516,6 +516,8 @@ static tt_status copy_names(struct fid_names *to, struct fid_names *from)
 			slot->tensors[k] = from->slots.data[i].tensors[k]
 						   ? ttnn_tensor_ref(from->slots.data[i].tensors[k])
 						   : NULL;
+		if (slot->made.kind)
+			TT_TRY(tt_value_copy(&slot->made, &to->arena, &from->slots.data[i].made));
 	}
 	return TTNN_OK;
 }

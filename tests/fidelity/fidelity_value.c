@@ -508,8 +508,8 @@ static tt_status named_value(struct ttnn_value *out, struct fid_names *names,
 		*out = ttnn_v_tensor(slot->tensors[index]);
 		return TTNN_OK;
 	}
-	if (slot->semaphore) {
-		*out = (struct ttnn_value){.kind = TTNN_VALUE_OPAQUE, .text = "GlobalSemaphore"};
+	if (slot->made.kind) {
+		*out = slot->made;
 		return TTNN_OK;
 	}
 	if (!slot->list) {
@@ -711,8 +711,7 @@ bool fid_have(const struct tt_json *program)
 			if (!have_values(it.value))
 				return false;
 			if (fid_callee(&callee, it.value) &&
-			    (!callee.op ||
-			     (!tt_op_find(callee.op) && strcmp(callee.op, FID_SEMAPHORE) != 0)))
+			    (!callee.op || (!tt_op_find(callee.op) && !fid_makes(callee.op))))
 				return false;
 		}
 	}

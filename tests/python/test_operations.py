@@ -435,3 +435,53 @@ def test_second_pair_of_a_fused_cache_update(device):
     ):
         with pytest.raises(RuntimeError, match=text):
             update(**wrong)
+
+
+def test_weights_sent_ahead(device):
+    """dram_prefetcher and products that name its ring: the numbers are those of the weights, and the ring keeps its room."""
+    cores = [(1, 0), (2, 0), (1, 1), (2, 1)]
+
+    def ranges(*places):
+        return ttnn.CoreRangeSet([ttnn.CoreRange(ttnn.CoreCoord(*place), ttnn.CoreCoord(*place)) for place in places])
+
+    def shards(layout, buffer, places, shape):
+        return ttnn.MemoryConfig(layout, buffer, ttnn.ShardSpec(ranges(*places), shape, ttnn.ShardOrientation.ROW_MAJOR))
+
+    def upload(value, shape, layout, **more):
+        numbers = array.array("f", [value(i) for i in range(shape[0] * shape[1])])
+        return ttnn.from_torch(memoryview(numbers).cast("B").cast("f", shape), layout=layout, device=device, **more)
+
+    width, height = ttnn.TensorMemoryLayout.WIDTH_SHARDED, ttnn.TensorMemoryLayout.HEIGHT_SHARDED
+    banks = shards(width, ttnn.BufferType.DRAM, [(0, 0), (1, 0)], [128, 64])
+    a = upload(lambda i: i % 7 - 3, [32, 128], ttnn.TILE_LAYOUT, dtype=ttnn.bfloat16)
+    b = upload(lambda i: i % 5 - 2, [128, 128], ttnn.TILE_LAYOUT, dtype=ttnn.bfloat16, memory_config=banks)
+    where = upload(lambda i: 0, [2, 1], ttnn.ROW_MAJOR_LAYOUT, dtype=ttnn.uint32, memory_config=ttnn.L1_MEMORY_CONFIG)
+    where = ttnn.to_memory_config(where, shards(height, ttnn.BufferType.L1, [(0, 0), (0, 1)], [1, 1]))
+    pairs = [(ttnn.CoreCoord(0, y), ranges((1, y), (2, y))) for y in range(2)]
+    ring = ttnn.create_global_circular_buffer(device, pairs, 64 * 2048)
+    assert ttnn.dram_prefetcher([b, where], 1, ring).shape == ttnn.Shape([32, 32])
+    config = ttnn.MatmulMultiCoreReuseMultiCast1DProgramConfig(
+        compute_with_storage_grid_size=(2, 2),
+        in0_block_w=1,
+        out_subblock_h=1,
+        out_subblock_w=1,
+        per_core_M=1,
+        per_core_N=1,
+        fuse_batch=True,
+        fused_activation=None,
+        mcast_in0=False,
+        gather_in0=True,
+        num_global_cb_receivers=2,
+    )
+    local = shards(width, ttnn.BufferType.L1, cores, [32, 32])
+    rows = ttnn.to_memory_config(a, local)
+    out = ttnn.linear(rows, b, program_config=config, memory_config=local, global_cb=ring)
+    expected = ttnn.matmul(a, ttnn.to_memory_config(b, ttnn.DRAM_MEMORY_CONFIG))
+    assert out.to_list() == expected.to_list()
+    before = ring.buffer_address()
+    with pytest.raises(RuntimeError, match="Specified cores are not contained"):
+        other = ttnn.create_global_circular_buffer(device, pairs[:1], 2048)
+        ttnn.linear(rows, b, program_config=config, memory_config=local, global_cb=other)
+    with pytest.raises(TypeError):
+        ttnn.dram_prefetcher([b, where], 1, 7)
+    assert ring.buffer_address() == before and ring.size() == 64 * 2048

@@ -1090,6 +1090,7 @@ def test_newer_operations(device):
 WITHOUT_TORCH = {
     "alt_complex_rotate90", "clamped_silu_glu", "fill_implicit_tile_padding", "prepare_conv_transpose2d_bias",
     "prepare_conv_transpose2d_weights", "situ_glu", "snake_beta", "softcap", "xielu",
+    "dram_prefetcher",  # what it gives says nothing (tests/ops/test_prefetch.c)
     # Gates and sums of experts, parts of norms across devices, layouts of heads and shards: their goldens are in tests/ops.
     "experimental.attn_matmul_from_cache", "experimental.group_attn_matmul", "experimental.matmul_decode", "moe_routing_remap",
     "experimental.concatenate_heads", "experimental.create_qkv_heads_from_separate_tensors", "experimental.padded_slice",

@@ -28,7 +28,7 @@
 	X(TRANSPOSE_A, "transpose_a")                                                              \
 	X(TRANSPOSE_B, "transpose_b")                                                              \
 	X(TILE, "output_tile")                                                                     \
-	X(GLOBAL_CB, "global_cb")                                                                  \
+	X(GLOBAL_CB, "global_cb", .text = TT_TEXT_FIXED, .fixed = "<GlobalCircularBuffer>")        \
 	X(SUB_DEVICE, "sub_device_id")                                                             \
 	X(PIPES, "prefetcher_pipes", .text = TT_TEXT_FIXED, .fixed = "{}")                         \
 	X(COLUMN_OFFSET, "in0_column_offset")
@@ -524,7 +524,8 @@ static tt_status bind(struct ttnn_value *attrs, const struct tt_matmul_plan *pla
 	attrs[TRANSPOSE_A] = ttnn_v_bool(matmul->transpose_a);
 	attrs[TRANSPOSE_B] = ttnn_v_bool(matmul->transpose_b);
 	attrs[TILE] = (struct ttnn_value){.kind = TTNN_VALUE_TILE, .tile = &matmul->tile};
-	attrs[GLOBAL_CB] = attrs[COLUMN_OFFSET] = ttnn_v_none();
+	attrs[GLOBAL_CB] = tt_value_given(&matmul->global_cb) ? matmul->global_cb : ttnn_v_none();
+	attrs[COLUMN_OFFSET] = ttnn_v_none();
 	attrs[SUB_DEVICE] = matmul->sub_device_id;
 	attrs[PIPES] = ttnn_v_list(NULL, 0);
 	return TTNN_OK;

@@ -113,6 +113,7 @@ struct tt_matmul {
 	bool untilize;
 	struct ttnn_value sub_device_id;
 	const ttnn_core_set *sub_device; /* its cores, or NULL */
+	struct ttnn_value global_cb;     /* what b comes through (ops/objects.h), or none */
 
 	/* Worked out from these by tt_matmul_measure(). */
 	struct ttnn_shape a_shape, b_shape, a_padded, b_padded;

@@ -8,7 +8,11 @@
 static tt_status check_gather(const struct tt_matmul *matmul, const struct tt_matmul_config *config)
 {
 	const struct ttnn_memory_config *b = &matmul->b->spec.memory;
+	bool sent = tt_value_given(&matmul->global_cb);
 
+	TT_CONFIG_REQUIRE(config, config->receivers > 0,
+			  "program_config.num_global_cb_receivers > 0",
+			  "Num global CB receivers must be greater than 0.");
 	TT_CONFIG_REQUIRE(config, !config->cast_a,
 			  "!(program_config.mcast_in0 && program_config.gather_in0)",
 			  "Matmul1D does not support mcast_in0 and gather_in0 at the same time.");
@@ -16,7 +20,8 @@ static tt_status check_gather(const struct tt_matmul *matmul, const struct tt_ma
 				      "input A must be WIDTH_SHARDED for gather_in0"));
 	TT_CONFIG_REQUIRE(config,
 			  b->layout == TTNN_WIDTH_SHARDED ||
-				  (b->layout == TTNN_INTERLEAVED && b->buffer == TTNN_DRAM),
+				  (b->layout == TTNN_INTERLEAVED && b->buffer == TTNN_DRAM) ||
+				  (sent && b->buffer == TTNN_DRAM),
 			  "input_tensor_b.memory_config().memory_layout() == "
 			  "TensorMemoryLayout::WIDTH_SHARDED",
 			  "Input tensor B must be width sharded, DRAM interleaved, or a DRAM "
@@ -27,7 +32,7 @@ static tt_status check_gather(const struct tt_matmul *matmul, const struct tt_ma
 	TT_CONFIG_REQUIRE(config, matmul->memory.has_shard,
 			  "attributes.output_mem_config.shard_spec().has_value()",
 			  "Output shard spec must be provided when using gather_in0.");
-	TT_CONFIG_REQUIRE(config, config->receivers == 1,
+	TT_CONFIG_REQUIRE(config, sent || config->receivers == 1,
 			  "program_config.num_global_cb_receivers == 1",
 			  "Num global CB receivers must be 1 when global CB is not provided.");
 	TT_CONFIG_REQUIRE(config, !matmul->bias, "!optional_bias.has_value()",

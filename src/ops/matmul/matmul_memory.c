@@ -20,6 +20,7 @@
 #include "device/workers.h"
 #include "ops/matmul/matmul.h"
 #include "ops/mem_rows.h"
+#include "ops/objects.h"
 
 /* A buffer of this many tiles; none: no such buffer. */
 struct part {
@@ -601,6 +602,70 @@ static tt_status add_circular(struct tt_plan *plan, uint32_t index, const struct
 }
 
 /*
+ * The cores of the ring and those that pass it on: within each rectangle of a sub-device's cores, the smallest
+ * rectangle around them.
+ */
+static tt_status ring_cores(const ttnn_core_set **out, const struct tt_launch *launch)
+{
+	const struct tt_matmul_plan *plan = plan_of(launch);
+	const struct ttnn_core_range *ranges;
+	const ttnn_core_set *working;
+	struct ttnn_core_range box;
+	size_t count;
+
+	TT_TRY(tt_core_set_merge(&working, plan->matmul.a->spec.memory.shard.grid,
+				 plan->config.hops));
+	*out = NULL;
+	ranges = ttnn_core_set_ranges(launch->grid, &count);
+	for (size_t i = 0; i < count; i++) {
+		const ttnn_core_set *range, *part;
+		bool wide =
+			ranges[i].end.x > ranges[i].start.x && ranges[i].end.y > ranges[i].start.y;
+
+		TT_TRY(ttnn_core_set_make(&range, &ranges[i], 1));
+		TT_TRY(tt_core_set_intersect(&part, working, range));
+		if (ttnn_core_set_cores(part) == 0)
+			continue;
+		TT_TRY(tt_core_set_box(&box, part));
+		if (wide)
+			TT_TRY(ttnn_core_set_make(&part, &box, 1));
+		if (*out)
+			TT_TRY(tt_core_set_merge(out, *out, part));
+		else
+			*out = part;
+	}
+	TT_NEED(*out, "The shards of input A are not on cores of the sub-device");
+	return TTNN_OK;
+}
+
+/* What arrives through the ring of a prefetcher: as many blocks of b as it has room for. */
+static tt_status add_sent(struct tt_plan *out, const struct tt_launch *launch,
+			  const ttnn_core_set *cores, uint64_t page, uint64_t block)
+{
+	const struct ttnn_value *ring = plan_of(launch)->matmul.global_cb.items;
+	const struct ttnn_value *senders = &ring[TT_GLOBAL_CB_SENDERS];
+	uint64_t size = (uint64_t)ring[TT_GLOBAL_CB_SIZE].integer;
+	struct part sent = {0, cores, ring[TT_GLOBAL_CB_ROOM].tensor};
+	const ttnn_core_set *all = NULL;
+
+	TT_NEED(block > 0, "A product through a global circular buffer has blocks of tiles");
+	sent.tiles = size / (block * page) * block;
+	for (uint32_t i = 0; i < senders->count; i++) {
+		const struct ttnn_core core = senders->items[i].core;
+		const ttnn_core_set *sender;
+
+		TT_TRY(ttnn_core_set_make(&sender, &(struct ttnn_core_range){core, core}, 1));
+		TT_TRY(tt_core_set_merge(&all, sender, all));
+		TT_TRY(tt_core_set_merge(&all, all,
+					 ring[TT_GLOBAL_CB_RECEIVERS].items[i].core_set));
+	}
+	TT_REQUIRE(tt_core_set_includes(all, cores),
+		   "global_circular_buffer.impl().all_cores().contains(this->core_ranges_)",
+		   "Specified cores are not contained in associated GlobalCircularBuffer");
+	return add_circular(out, 1, &sent, page);
+}
+
+/*
  * gather_in0, a ring: each core multiplies its shard of a with the matching rows of its b and
  * passes it on, so that every core has seen all of a after as many steps as there are cores. Two
  * rows of 16 bytes are the signals of the ring. The numbers of buffers are fixed, since a
@@ -611,21 +676,27 @@ static tt_status memory_gather(struct tt_plan *out, const struct tt_launch *laun
 	const struct tt_matmul_plan *plan = plan_of(launch);
 	const struct tt_matmul *matmul = &plan->matmul;
 	const struct ttnn_shard_spec *a = &matmul->a->spec.memory.shard;
-	const ttnn_core_set *cores = a->grid;
-	uint64_t width = a->width / matmul->a_tile.width,
+	uint64_t width = a->width / matmul->a_tile.width, size = ttnn_core_set_cores(a->grid),
 		 page_a = tile_bytes(matmul->a->spec.dtype, &matmul->a->spec.tile);
 	uint64_t page_b = tile_bytes(matmul->b->spec.dtype, &matmul->b->spec.tile);
-	enum ttnn_dtype sums = tt_matmul_sums(matmul, ttnn_core_set_cores(cores));
-	struct part shard = {plan->config.m * width, cores, matmul->a};
-	struct part others = {shard.tiles * (ttnn_core_set_cores(cores) - 1), cores, NULL};
-	struct part weights = {2 * plan->config.n * width, cores, NULL};
-	struct part signal = {1, cores, NULL};
-	struct part result = {(uint64_t)plan->config.m * plan->config.n, cores, NULL};
+	enum ttnn_dtype sums = tt_matmul_sums(matmul, size);
+	struct part shard = {plan->config.m * width, NULL, matmul->a}, others, weights, signal,
+		    result;
+	const ttnn_core_set *cores;
 
+	TT_TRY(ring_cores(&cores, launch));
+	shard.cores = cores;
+	others = (struct part){shard.tiles * (size - 1), cores, NULL};
+	weights = (struct part){2 * plan->config.n * width, cores, NULL};
+	signal = (struct part){1, cores, NULL};
+	result = (struct part){(uint64_t)plan->config.m * plan->config.n, cores, NULL};
 	if (in_shards(matmul->b) && matmul->b->spec.memory.buffer != TTNN_DRAM)
 		weights = (struct part){tt_shard_tiles(&matmul->b->spec), cores, matmul->b};
 	TT_TRY(add_circular(out, 0, &shard, page_a));
-	TT_TRY(add_circular(out, 1, &weights, page_b));
+	if (tt_value_given(&matmul->global_cb))
+		TT_TRY(add_sent(out, launch, cores, page_b, plan->config.n * width));
+	else
+		TT_TRY(add_circular(out, 1, &weights, page_b));
 	if (others.tiles)
 		TT_TRY(add_circular(out, 2, &others, page_a));
 	TT_TRY(add_circular(out, 3, &signal, 16));

@@ -8,6 +8,7 @@
 #include "ops/eltwise/eltwise.h"
 #include "ops/matmul/matmul.h"
 #include "ops/movement/movement.h"
+#include "ops/objects.h"
 
 /* What a caller gave. */
 struct request {
@@ -19,21 +20,21 @@ struct request {
 	struct ttnn_tile tile;
 	struct tt_matmul_config config;
 	struct ttnn_core grid;
-	struct ttnn_value activation, sub_device_id;
+	struct ttnn_value activation, sub_device_id, global_cb;
 	const struct ttnn_value *compute;
 };
 
 /* ---- reading the call ------------------------------------------------------------------------------- */
 
-/* Data that arrives from elsewhere while a product runs: nothing here sends it. */
+/* Pipes, and parts of a that others fill in while a product runs: nothing here sends them. */
 static tt_status refuse_senders(const struct tt_call *call)
 {
-	static const char *const names[] = {"global_cb", "in0_column_offset"};
+	const struct ttnn_value *ring;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (tt_value_given(tt_call_arg(call, names[i])))
-			return tt_fail(TTNN_UNSUPPORTED, "%s does not support %s yet",
-				       call->entry->op->name, names[i]);
+	if (tt_value_given(tt_call_arg(call, "in0_column_offset")))
+		return tt_fail(TTNN_UNSUPPORTED, "%s does not support in0_column_offset yet",
+			       call->entry->op->name);
+	TT_TRY(tt_global_cb_read(&ring, tt_call_arg(call, "global_cb")));
 	if (tt_call_arg(call, "prefetcher_pipes")->count)
 		return tt_fail(TTNN_UNSUPPORTED, "%s does not support prefetcher_pipes yet",
 			       call->entry->op->name);
@@ -59,6 +60,7 @@ static tt_status read_request(struct request *out, struct tt_call *call)
 		.has_grid = grid->kind == TTNN_VALUE_CORE,
 		.activation = ttnn_v_none(),
 		.sub_device_id = *tt_call_arg(call, "sub_device_id"),
+		.global_cb = *tt_call_arg(call, "global_cb"),
 		.compute = tt_call_arg(call, "compute_kernel_config"),
 	};
 	if (memory)
@@ -96,6 +98,7 @@ static tt_status complete(struct tt_matmul *out, struct tt_call *call,
 		.batched = tt_matmul_batch(&request->b->spec.shape) > 1,
 		.untilize = request->has_config && request->config.untilize,
 		.sub_device_id = request->sub_device_id,
+		.global_cb = request->global_cb,
 	};
 	return tt_matmul_complete(out, request->has_config ? &request->config : NULL,
 				  request->has_dtype ? &request->dtype : NULL,
