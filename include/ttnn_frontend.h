@@ -99,6 +99,16 @@ TTNN_API void ttnn_cancel(void);
  */
 TTNN_API bool ttnn_tensor_hide(bool on);
 
+/* Number of a chip of this mesh among all of its machine, row by row, as fabrics count them; its count if it has none such. */
+TTNN_API uint32_t ttnn_device_fabric_chip(const ttnn_device *device, uint32_t chip);
+
+/*
+ * What a bank of DRAM of one chip (by its place in the mesh) has at an address: the bytes of the buffers that live
+ * there, zeros elsewhere. Refuses banks and addresses that there are none of.
+ */
+TTNN_API enum ttnn_status ttnn_device_read_bank(void *out, size_t bytes, ttnn_device *device,
+						uint32_t chip, uint32_t bank, uint64_t address);
+
 /*
  * Memory of a device as a tensor of this spec would take it, for what is no tensor: semaphores, rings between cores. Graphs
  * tell of the buffer, and of no operation. What is in it is not defined.

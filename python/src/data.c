@@ -729,8 +729,35 @@ static PyObject *from_data(PyObject *module, PyObject *args)
 	return py_new_tensor(tensor);
 }
 
+/* from_bytes(bytes, spec) → Tensor on the host that has these bytes in its layout */
+static PyObject *from_bytes(PyObject *module, PyObject *args)
+{
+	const struct ttnn_tensor_spec *spec;
+	ttnn_tensor *tensor = NULL;
+	enum ttnn_status status;
+	PyObject *object;
+	Py_buffer bytes;
+
+	(void)module;
+	if (!PyArg_ParseTuple(args, "y*O!", &bytes, py_spec_type, &object))
+		return NULL;
+	spec = &((struct py_spec *)object)->spec;
+	if ((uint64_t)bytes.len != spec->bytes) {
+		PyErr_Format(PyExc_RuntimeError, "%zd bytes are given, the tensor has %llu",
+			     bytes.len, (unsigned long long)spec->bytes);
+		PyBuffer_Release(&bytes);
+		return NULL;
+	}
+	status = ttnn_tensor_new(&tensor, spec);
+	if (status == TTNN_OK && bytes.len) /* Nobody else has it yet. */
+		memcpy((char *)(uintptr_t)ttnn_tensor_bytes(tensor), bytes.buf, (size_t)bytes.len);
+	PyBuffer_Release(&bytes);
+	return status == TTNN_OK ? py_new_tensor(tensor) : py_fail(status, "from_bytes");
+}
+
 static PyMethodDef functions[] = {
 	{"from_data", from_data, METH_VARARGS, NULL},
+	{"from_bytes", from_bytes, METH_VARARGS, NULL},
 	{NULL, NULL, 0, NULL},
 };
 

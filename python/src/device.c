@@ -281,17 +281,59 @@ static PyObject *device_ids(PyObject *self, PyObject *unused)
 	return list;
 }
 
-/* get_device_id(coordinate) */
-static PyObject *device_chip(PyObject *self, PyObject *coord)
+/* The place of a coordinate, counted row by row; -1 with an exception when there is none. */
+static Py_ssize_t place_at(PyObject *self, PyObject *coord)
 {
 	const struct ttnn_device_info *info = info_of(self);
 	struct ttnn_shape at;
 
 	if (py_read_shape(&at, coord, "coordinate") < 0)
+		return -1;
+	if (at.rank != 2 || at.dim[0] >= info->rows || at.dim[1] >= info->cols) {
+		PyErr_Format(PyExc_RuntimeError, "the mesh has no place %R", coord);
+		return -1;
+	}
+	return (Py_ssize_t)at.dim[0] * info->cols + at.dim[1];
+}
+
+/* get_device_id(coordinate) */
+static PyObject *device_chip(PyObject *self, PyObject *coord)
+{
+	Py_ssize_t place = place_at(self, coord);
+
+	return place < 0 ? NULL : PyLong_FromUnsignedLong(info_of(self)->chips[place]);
+}
+
+/* _fabric_chip(coordinate): its number in the machine */
+static PyObject *device_fabric_chip(PyObject *self, PyObject *coord)
+{
+	Py_ssize_t place = place_at(self, coord);
+
+	return place < 0 ? NULL
+			 : PyLong_FromUnsignedLong(ttnn_device_fabric_chip(
+				   device_of(self), info_of(self)->chips[place]));
+}
+
+/* _read_bank(place, bank, address, size) → bytes of DRAM */
+static PyObject *device_read_bank(PyObject *self, PyObject *args)
+{
+	unsigned long long address;
+	enum ttnn_status status;
+	unsigned int place, bank;
+	Py_ssize_t size;
+	PyObject *out;
+
+	if (!PyArg_ParseTuple(args, "IIKn", &place, &bank, &address, &size))
 		return NULL;
-	if (at.rank != 2 || at.dim[0] >= info->rows || at.dim[1] >= info->cols)
-		return PyErr_Format(PyExc_RuntimeError, "the mesh has no place %R", coord);
-	return PyLong_FromUnsignedLong(info->chips[at.dim[0] * info->cols + at.dim[1]]);
+	out = PyBytes_FromStringAndSize(NULL, size);
+	if (!out)
+		return NULL;
+	status = ttnn_device_read_bank(PyBytes_AS_STRING(out), (size_t)size, device_of(self), place,
+				       bank, address);
+	if (status == TTNN_OK)
+		return out;
+	Py_DECREF(out);
+	return py_fail(status, "read_bank");
 }
 
 enum { MESH_SHAPE, MESH_GRID };
@@ -618,6 +660,8 @@ static PyMethodDef device_methods[] = {
 	{"get_num_devices", device_count, METH_NOARGS, "The number of chips."},
 	{"get_device_ids", device_ids, METH_NOARGS, "The chips, row by row."},
 	{"get_device_id", device_chip, METH_O, "The chip at a coordinate."},
+	{"_fabric_chip", device_fabric_chip, METH_O, NULL},
+	{"_read_bank", device_read_bank, METH_VARARGS, NULL},
 	{"sfpu_eps", device_eps, METH_NOARGS, NULL},
 	{"sfpu_nan", device_nan, METH_NOARGS, NULL},
 	{"sfpu_inf", device_inf, METH_NOARGS, NULL},

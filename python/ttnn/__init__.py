@@ -77,7 +77,9 @@ _ttnn.operations.experimental.YUVCoefficients = YUVCoefficients
 for _name in ("RGBRange", "YUVCoefficients", "YUVColorSpace", "YUVFormat", "YUVRange"):
     setattr(experimental, _name, globals()[_name])
 hardware.refuse_trials(experimental)
-from ttnn import moe_compute_utils, moe_placement, moe_weights
+from ttnn import disaggregation, moe_compute_utils, moe_placement, moe_weights
+
+experimental.disaggregation = _ttnn.operations.experimental.disaggregation = disaggregation
 
 experimental.moe_compute_utils = sys.modules["ttnn.experimental.moe_compute_utils"] = moe_compute_utils
 for _name in ("get_moe_combine_cores", "get_moe_tilize_drain_core", "get_moe_worker_mcast_bounding_box"):

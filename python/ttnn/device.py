@@ -3,13 +3,14 @@
 import contextlib
 import dataclasses
 import operator
+import weakref
 
 from ttnn import _ttnn
 from ttnn._ttnn.device import Arch, DispatchCoreAxis, DispatchCoreType
 from ttnn._ttnn.fabric import FabricTensixConfig
 from ttnn._ttnn.global_circular_buffer import GlobalCircularBuffer as _RingSettings
 from ttnn._ttnn.global_semaphore import GlobalSemaphore
-from ttnn._ttnn.multi_device import MeshDevice, MeshShape
+from ttnn._ttnn.multi_device import MeshCoordinate, MeshDevice, MeshShape
 from ttnn._ttnn.tensor import (
     BufferType,
     CoreGrid,
@@ -81,6 +82,27 @@ def _options(l1_small_size, trace_region_size, num_command_queues, dispatch_core
     }
 
 
+_open = weakref.WeakSet()  # what was opened on the machine and not closed
+
+
+def _remember(device):
+    _open.add(device)
+    return device
+
+
+def device_of_node(node):
+    """The open device that has this chip of the machine's fabric, and the place of the chip in it."""
+    for device in list(_open):
+        rows, columns = device.shape
+        for place in range(rows * columns):
+            if device._fabric_chip(MeshCoordinate(place // columns, place % columns)) == int(node.chip_id) and not int(node.mesh_id):
+                return device, place
+    raise RuntimeError(
+        f"FabricNodeId (M{int(node.mesh_id)}, D{int(node.chip_id)}) not found in logical-to-physical chip mapping. Check for a fabric "
+        "mesh/topology mismatch or a node outside the configured fabric cluster."
+    )
+
+
 def CreateDevice(
     device_id=0,
     num_command_queues=1,
@@ -91,7 +113,7 @@ def CreateDevice(
     worker_l1_size=0,
 ):
     options = _options(l1_small_size, trace_region_size, num_command_queues, dispatch_core_config, worker_l1_size)
-    return _ttnn.device.open_device(device_id, options)
+    return _remember(_ttnn.device.open_device(device_id, options))
 
 
 def open_device(
@@ -120,6 +142,7 @@ def CreateDevices(device_ids, num_command_queues=1, **options):
 
 def close_device(device):
     """Gives all of a device's memory back. Its tensors are not allocated any more."""
+    _open.discard(device)
     _ttnn.device.close_device(device)
 
 
@@ -143,7 +166,7 @@ def open_mesh_device(
 ):
     """Opens a mesh of the machine's chips: all of them without a shape."""
     options = _options(l1_small_size, trace_region_size, num_command_queues, dispatch_core_config, worker_l1_size)
-    return _ttnn.device.open_mesh_device(mesh_shape, offset, list(physical_device_ids), options)
+    return _remember(_ttnn.device.open_mesh_device(mesh_shape, offset, list(physical_device_ids), options))
 
 
 def close_mesh_device(mesh_device):

@@ -7,6 +7,7 @@ import enum
 import sys
 import types
 
+from ttnn._ttnn.multi_device import MeshDevice
 from ttnn.counter_channel import InterProcessCounterChannel
 
 _SETTINGS = """
@@ -45,7 +46,7 @@ _TRIALS = """
     stop_tensor_prefetcher wait_for_cq_on_tensor_prefetcher tensor_prefetcher_matmul tensor_prefetcher_block_count_for_matmul_1d
     test_dram_prefetcher_validator test_dram_prefetcher_consumer
 """
-_TRIAL_MODULES = "quasar disaggregation"
+_TRIAL_MODULES = "quasar"
 
 
 class Settings:
@@ -175,6 +176,14 @@ class FabricNodeId:
         return hash((int(self.mesh_id), int(self.chip_id)))
 
 
+def _fabric_node_id(self, coord):
+    """The chip at a coordinate as the machine's fabric counts it."""
+    return FabricNodeId(MeshId(0), self._fabric_chip(coord))
+
+
+MeshDevice.get_fabric_node_id = _fabric_node_id
+
+
 # ---- processes: there is one ------------------------------------------------------------------------
 
 _initialized = False
@@ -231,4 +240,4 @@ def get_latest_programs_perf_data(*unused):
 
 
 get_all_programs_perf_data = get_latest_programs_perf_data
-__all__ = [n for n in globals() if not n.startswith("_") and n not in ("Settings", "refuse_trials", "sys", "types")]
+__all__ = [n for n in globals() if not n.startswith("_") and n not in ("MeshDevice", "Settings", "refuse_trials", "sys", "types")]

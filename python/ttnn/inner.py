@@ -61,6 +61,7 @@ _ttnn.tensor.dump_tensor_flatbuffer, _ttnn.tensor.load_tensor_flatbuffer = _dump
 _ttnn.operations.normalization.create_group_norm_input_mask = normalization.create_group_norm_input_mask
 _ttnn.cluster.serialize_cluster_descriptor = runtime.serialize_cluster_descriptor
 _ttnn.operations.normalization._find_expected_dram_grid = normalization._find_expected_dram_grid
+_ttnn.fabric.FabricNodeId, _ttnn.fabric.MeshId = hardware.FabricNodeId, hardware.MeshId
 hardware.refuse_inner(_ttnn)
 
 

@@ -1,6 +1,7 @@
 /* What is asked about a device: the public calls that change nothing. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <ttnn_frontend.h>
 
 #include "base/mem.h"
 #include "device/buffer.h"
@@ -32,6 +33,17 @@ enum ttnn_status ttnn_system_info(struct ttnn_system_info *out, const char *name
 const char *ttnn_profile_name(size_t i)
 {
 	return tt_profile_name(i);
+}
+
+uint32_t ttnn_device_fabric_chip(const ttnn_device *device, uint32_t chip)
+{
+	const struct tt_profile *profile = device->profile;
+	uint32_t places = profile->rows * profile->cols;
+
+	for (uint32_t i = 0; i < places; i++)
+		if (profile->cluster.chips[profile->order[i]].id == chip)
+			return i;
+	return places;
 }
 
 const struct ttnn_device_info *ttnn_device_get_info(const ttnn_device *device)

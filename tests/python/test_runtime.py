@@ -116,8 +116,7 @@ def test_group_masks():
 
 @pytest.mark.parametrize(
     "name",
-    "generic_op experimental.send_async experimental.start_tensor_prefetcher experimental.quasar.matmul "
-    "experimental.disaggregation.anything".split(),
+    "generic_op experimental.send_async experimental.start_tensor_prefetcher experimental.quasar.matmul".split(),
 )
 def test_what_needs_cards_says_so(name):
     function = ttnn
