@@ -67,6 +67,7 @@ decorators.export_operations()
 
 import ttnn.operations.core  # replaces those that Python has to do with
 from ttnn import inner, operations, reports, spec_shards, tracer
+import ttnn.operations.activations
 import ttnn.operations.ccl
 import ttnn.operations.pool
 from ttnn.corruptible import corruptible_allocation_scope, mark_corruptible
@@ -81,7 +82,9 @@ from ttnn import disaggregation, moe_compute_utils, moe_placement, moe_weights
 
 experimental.disaggregation = _ttnn.operations.experimental.disaggregation = disaggregation
 
-experimental.moe_compute_utils = sys.modules["ttnn.experimental.moe_compute_utils"] = moe_compute_utils
+for _name in ("experimental", "_experimental"):
+    setattr(sys.modules[f"ttnn.{_name}"], "moe_compute_utils", moe_compute_utils)
+    sys.modules[f"ttnn.{_name}.moe_compute_utils"] = moe_compute_utils
 for _name in ("get_moe_combine_cores", "get_moe_tilize_drain_core", "get_moe_worker_mcast_bounding_box"):
     setattr(experimental, _name, getattr(moe_placement, _name))
 for _name in ("get_weight_core_shard_maps", "get_weight_mem_configs"):
