@@ -464,6 +464,27 @@ tt_status tt_golden_reduce_scatter(struct tt_golden *golden)
 	return summed(golden, true);
 }
 
+/* The first chip has the sum of the first tensors of all. */
+tt_status tt_golden_moe_reduce_scatter(struct tt_golden *golden)
+{
+	const struct ttnn_value *list = tt_call_arg(&golden->call, "input_tensors");
+	struct tt_tensor *in = list->count ? list->items[0].tensor : NULL;
+	struct tt_golden_mesh members;
+	struct tt_array *out;
+
+	TT_GOLDEN_NEED(in && tt_tensor_device(in));
+	tt_golden_mesh_of(&members, golden, tt_tensor_device(in));
+	out = tt_golden_out(golden, &in->spec.shape, in->spec.dtype);
+	for (uint32_t i = 0; out && i < members.count; i++) {
+		const struct tt_array *part = tt_golden_mesh_part(golden, in, i * members.step);
+
+		TT_GOLDEN_NEED(part);
+		for (uint64_t k = 0; k < out->count; k++)
+			*tt_at(out, k) += *tt_at(part, k);
+	}
+	return out ? TTNN_OK : tt_fail_nomem();
+}
+
 tt_status tt_golden_all_reduce(struct tt_golden *golden)
 {
 	return summed(golden, false);

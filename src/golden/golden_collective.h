@@ -17,6 +17,7 @@ tt_status tt_golden_expert_token_remap(struct tt_golden *golden);
 tt_status tt_golden_all_gather(struct tt_golden *golden);
 tt_status tt_golden_all_gather_reversed(struct tt_golden *golden);
 tt_status tt_golden_reduce_scatter(struct tt_golden *golden);
+tt_status tt_golden_moe_reduce_scatter(struct tt_golden *golden);
 tt_status tt_golden_all_reduce(struct tt_golden *golden);
 tt_status tt_golden_all_to_all(struct tt_golden *golden);
 tt_status tt_golden_slice_reshard(struct tt_golden *golden);

@@ -79,6 +79,7 @@
 	X(minimal_matmul)                                                                          \
 	X(moe)                                                                                     \
 	X(moe_fast_reduce)                                                                         \
+	X(moe_scatter)                                                                             \
 	X(moe_gate)                                                                                \
 	X(moe_tilize)                                                                              \
 	X(moreh)                                                                                   \
