@@ -135,6 +135,67 @@ static tt_status check_experts(const struct tt_golden *golden, const struct tt_a
 		       golden->op->name, in->shape.rank, ids->shape.rank, mapping->shape.rank);
 }
 
+/* Whether the first chip has one of a token's experts: `owners` says it of the chip that has the token. */
+static bool first_owns(struct tt_golden *golden, const struct tt_array *owners, uint64_t row,
+		       const double *experts, uint64_t k)
+{
+	const struct ttnn_value *algorithm = tt_call_arg(&golden->call, "dispatch_algorithm");
+	uint64_t all = tt_shape_last(&owners->shape, 1);
+
+	for (uint64_t i = 0; i < k; i++)
+		if (experts[i] < (double)all &&
+		    *tt_at(owners, row * all + (uint64_t)experts[i]) == 0)
+			return true;
+	return algorithm->integer == 0; /* BROADCAST */
+}
+
+/* Tokens, choices and scores of all chips behind each other; shared experts are chosen by all, with score 1. */
+tt_status tt_golden_dispatch_metadata(struct tt_golden *golden)
+{
+	const struct ttnn_value *shared = tt_call_arg(&golden->call, "shared_expert_ids");
+	const struct tt_array *owners = tt_golden_in(golden, "expert_mapping_tensor");
+	struct tt_golden_mesh members;
+	struct tt_array *out[3] = {NULL};
+
+	TT_TRY(tt_golden_mesh_find(&members, golden, "input_tensor"));
+	for (uint32_t m = 0; m < members.count; m++) {
+		uint32_t chip = m * members.step;
+		const struct tt_array *in = tt_golden_mesh_in(golden, "input_tensor", chip);
+		const struct tt_array *ids =
+			tt_golden_mesh_in(golden, "expert_indices_tensor", chip);
+		const struct tt_array *scores =
+			tt_golden_mesh_in(golden, "expert_scores_tensor", chip);
+		uint64_t k, all, width, tokens;
+
+		TT_GOLDEN_NEED(in && ids && scores && owners);
+		k = tt_shape_last(&ids->shape, 1), all = k + shared->count;
+		width = tt_shape_last(&in->shape, 1), tokens = in->count / (width ? width : 1);
+		for (uint32_t i = 0; m == 0 && i < 3; i++) {
+			struct ttnn_shape shape = {3, {1, (uint32_t)(tokens * members.count)}};
+
+			shape.dim[2] = (uint32_t)(i ? all : width);
+			out[i] = tt_golden_out(golden, &shape, i == 1 ? ids->dtype : in->dtype);
+			TT_GOLDEN_NEED(out[i]);
+		}
+		for (uint64_t t = 0; t < tokens; t++) {
+			uint64_t row = m * tokens + t;
+
+			for (uint64_t i = 0; i < all; i++) {
+				*tt_at(out[1], row * all + i) =
+					i < k ? *tt_at(ids, t * k + i)
+					      : (double)shared->items[i - k].integer;
+				*tt_at(out[2], row * all + i) =
+					i < k ? *tt_at(scores, t * k + i) : 1;
+			}
+			if (!first_owns(golden, owners, chip, tt_at(out[1], row * all), all))
+				continue;
+			for (uint64_t c = 0; c < width; c++)
+				*tt_at(out[0], row * width + c) = *tt_at(in, t * width + c);
+		}
+	}
+	return TTNN_OK;
+}
+
 tt_status tt_golden_all_to_all_dispatch(struct tt_golden *golden)
 {
 	const struct tt_array *mapping = tt_golden_in(golden, "expert_mapping_tensor");

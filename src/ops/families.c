@@ -79,6 +79,7 @@
 	X(minimal_matmul)                                                                          \
 	X(moe)                                                                                     \
 	X(moe_fast_reduce)                                                                         \
+	X(dispatch_metadata)                                                                       \
 	X(moe_scatter)                                                                             \
 	X(moe_gate)                                                                                \
 	X(moe_tilize)                                                                              \

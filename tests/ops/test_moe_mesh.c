@@ -42,10 +42,56 @@ TEST(sums_of_a_ring)
 			given_add(&given, "cluster_axis", ttnn_v_int(n < GOLDEN_CASES / 2));
 		given_case(&given, "ttnn.experimental.deepseek_moe_reduce_scatter", n, 8);
 	}
-	golden_check_family("collective_moe");
+}
+
+/* Tokens of a chip in rows, what they choose of `experts`, and which chip has each of those in the eyes of every chip. */
+static void add_tokens(struct given *given, uint32_t n, const struct ttnn_shape *tokens, uint32_t k,
+		       uint32_t experts)
+{
+	static const int32_t owners[] = {0, 5, 3, 1, 4, 0, 2, 7, 0, 6, 5, 0, 4, 4, 1, 0};
+	struct ttnn_spec_args in = {.shape = *tokens, .dtype = TTNN_BFLOAT16};
+	struct ttnn_spec_args ids = {.shape = *tokens, .dtype = TTNN_UINT16};
+	int32_t mapping[8 * 20];
+
+	ids.shape.dim[3] = k;
+	for (uint32_t i = 0; i < 8 * experts; i++)
+		mapping[i] = owners[(i + n * (i / experts)) % 16];
+	given_chips(given, NULL, &in, -2, 2);
+	given_chips(given, NULL, &ids, 0, experts - 0.01);
+	ids.dtype = TTNN_BFLOAT16;
+	given_chips(given, NULL, &ids, 0, 1);
+	given_numbers(given, NULL, &(struct ttnn_shape){2, {8, experts}}, TTNN_UINT16, mapping);
+}
+
+TEST(tokens_to_their_experts)
+{
+	const struct ttnn_value shared[] = {ttnn_v_int(3), ttnn_v_int(9)};
+	const struct ttnn_value drain[] = {ttnn_v_int(2), ttnn_v_int(1)};
+	struct given given = {.state = 9};
+
+	for (uint32_t n = 0; n < 2 * GOLDEN_CASES; n++) {
+		uint32_t experts = 16 + n % 3 * 2, k = 1 + n % 4, axis = n < GOLDEN_CASES || n % 2;
+		struct ttnn_shape tokens = {4, {1 + n % 3, 1 + n % 2, 1 + n % 5, 32 + 8 * (n % 6)}};
+
+		given_mesh(n < GOLDEN_CASES ? 1 : 2, n < GOLDEN_CASES ? 8 : 4);
+		add_tokens(&given, n, &tokens, k, experts);
+		if (n % 3)
+			given_add(&given, "shared_expert_ids", ttnn_v_list(shared, n % 3));
+		given_add(&given, "cluster_axis", ttnn_v_int(axis));
+		given_add(&given, "drain_sync_tilizer_core", ttnn_v_list(drain, 2));
+		if (n % 7 == 6)
+			given_add(
+				&given, "dispatch_algorithm",
+				tt_value_enum(&tt_enum_dispatch_algorithm, TT_DISPATCH_BROADCAST));
+		if (n % 5 == 4)
+			given_add(&given, "worker_mode",
+				  tt_value_enum(&tt_enum_worker_mode, TT_WORKER_TOKENS));
+		given_case(&given, "ttnn.experimental.all_to_all_dispatch_metadata", n, 0);
+	}
 }
 
 TEST(zz_close)
 {
+	golden_check_family("collective_moe");
 	golden_close();
 }
