@@ -684,3 +684,79 @@ tt_status tt_golden_neighbor_pad(struct tt_golden *golden)
 	}
 	return out ? TTNN_OK : tt_fail_nomem();
 }
+
+/* A token's row of what one expert made, on one chip: dense is [pieces, rows, experts, tokens of a row, piece]. */
+struct dense_row {
+	uint64_t row, expert, n;
+};
+
+static void add_dense(struct tt_array *out, uint64_t choice, uint64_t token,
+		      const struct tt_array *dense, const struct dense_row *from)
+{
+	for (uint64_t c = 0; c < out->shape.dim[2]; c++) {
+		uint64_t piece = dense->shape.dim[4];
+		uint64_t to[] = {choice, token, c};
+		uint64_t at[] = {c / piece, from->row, from->expert, from->n, c % piece};
+
+		*tt_at(out, tt_array_index(out, to)) = *tt_at(dense, tt_array_index(dense, at));
+	}
+}
+
+/* What one chip has of the tokens of the first. */
+static void combine_from(struct tt_array *out, const struct tt_array *const in[4], uint64_t tokens)
+{
+	uint64_t experts = in[0]->shape.dim[2], rows = in[0]->shape.dim[1];
+	uint64_t stride = in[1]->count / tokens, step = in[2]->count / experts / (tokens + 1);
+
+	for (uint64_t e = 0; e < experts; e++) {
+		uint64_t count = (uint64_t)*tt_at(in[3], e), i = 0;
+
+		for (uint64_t row = 0; row < rows; row++) {
+			uint64_t share = count / rows + (row < count % rows);
+
+			for (uint64_t n = 0; n < share; n++, i++) {
+				double token = *tt_at(in[2], (e * (tokens + 1) + i) * step);
+				uint64_t t = 0;
+
+				while (t < tokens && *tt_at(in[1], t * stride) != token)
+					t++;
+				if (t < tokens && token < out->shape.dim[1])
+					add_dense(out, (uint64_t)*tt_at(in[1], t * stride + 1 + e),
+						  (uint64_t)token, in[0],
+						  &(struct dense_row){row, e, n});
+			}
+		}
+	}
+}
+
+/* What experts of all chips made of the tokens of the first one. */
+tt_status tt_golden_reduce_combine(struct tt_golden *golden)
+{
+	static const char *const names[] = {"dense_input_tensor", "dense_activations_tensor",
+					    "dense_token_maps_tensor", "dense_token_counts_tensor"};
+	uint64_t tokens = (uint64_t)(tt_call_int(&golden->call, "batch_size", 0) *
+				     tt_call_int(&golden->call, "seq_size", 0));
+	const struct tt_array *before = tt_golden_in(golden, "output_tensor"), *in[4];
+	struct ttnn_shape shape = {3, {0}};
+	struct tt_golden_mesh members;
+	struct tt_array *out = NULL;
+
+	TT_TRY(tt_golden_mesh_find(&members, golden, names[0]));
+	TT_GOLDEN_NEED(tokens);
+	shape.dim[0] = (uint32_t)tt_call_int(&golden->call, "select_experts_k", 0);
+	shape.dim[1] = (uint32_t)(tokens / members.count);
+	shape.dim[2] = (uint32_t)tt_call_int(&golden->call, "hidden_size", 0);
+	for (uint32_t m = 0; m < members.count; m++) {
+		for (uint32_t i = 0; i < 4; i++) {
+			in[i] = tt_golden_mesh_in(golden, names[i], m * members.step);
+			TT_GOLDEN_NEED(in[i] && in[i]->count);
+		}
+		TT_GOLDEN_NEED(in[0]->shape.rank == 5);
+		out = out ? out : tt_golden_out(golden, &shape, in[0]->dtype);
+		TT_GOLDEN_NEED(out);
+		for (uint64_t i = 0; m == 0 && before && i < out->count; i++)
+			*tt_at(out, i) = *tt_at(before, i);
+		combine_from(out, in, tokens);
+	}
+	return TTNN_OK;
+}

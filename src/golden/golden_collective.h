@@ -10,6 +10,7 @@ tt_status tt_golden_point_to_point(struct tt_golden *golden);
 tt_status tt_golden_partition(struct tt_golden *golden);
 tt_status tt_golden_all_to_all_dispatch(struct tt_golden *golden);
 tt_status tt_golden_dispatch_metadata(struct tt_golden *golden);
+tt_status tt_golden_reduce_combine(struct tt_golden *golden);
 tt_status tt_golden_all_to_all_combine(struct tt_golden *golden);
 tt_status tt_golden_reduce_to_root(struct tt_golden *golden);
 tt_status tt_golden_expert_token_remap(struct tt_golden *golden);

@@ -80,6 +80,7 @@
 	X(moe)                                                                                     \
 	X(moe_fast_reduce)                                                                         \
 	X(dispatch_metadata)                                                                       \
+	X(reduce_combine)                                                                          \
 	X(moe_scatter)                                                                             \
 	X(moe_gate)                                                                                \
 	X(moe_tilize)                                                                              \

@@ -103,6 +103,8 @@ static const struct tt_arg_type types[] = {
 	{"MemoryConfig", "ttnn.MemoryConfig", KIND(TTNN_VALUE_MEMORY), 0, NULL},
 	{"CoreRangeSet", "ttnn.CoreRangeSet", KIND(TTNN_VALUE_CORE_SET), 0, NULL},
 	{"CoreCoord", "ttnn.CoreCoord", KIND(TTNN_VALUE_CORE) | ANY_LIST, INTS, NULL},
+	{"CoreCoords", "collections.abc.Sequence[ttnn.CoreCoord]", ANY_LIST, KIND(TTNN_VALUE_CORE),
+	 NULL},
 	{"CoreGrid", "ttnn._ttnn.types.CoreGrid", KIND(TTNN_VALUE_CORE), 0, NULL},
 	{"Tile", "ttnn.Tile", KIND(TTNN_VALUE_TILE), 0, NULL},
 	{"ShardSpec", "ttnn.ShardSpec", KIND(TTNN_VALUE_SHARD), 0, NULL},

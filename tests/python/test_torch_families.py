@@ -1131,7 +1131,8 @@ WITHOUT_TORCH = {
         "dit_fused_distributed_layernorm_create_stats_buffer", "dit_fused_distributed_rmsnorm",
         "dit_fused_distributed_rmsnorm_create_stats_buffer", "llama_reduce_scatter", "llama_rs_create_heads",
         "matmul_reduce_scatter_async", "reduce_scatter_minimal_direct", "reduce_scatter_minimal_direct_create_persistent_buffers",
-        "all_to_all_dispatch_metadata", "deepseek_moe_reduce_scatter", "reduce_scatter_minimal_direct_create_staging_buffer", "strided_all_gather_minimal_matmul_async",
+        "reduce_scatter_minimal_direct_create_staging_buffer", "strided_all_gather_minimal_matmul_async",
+        "all_to_all_dispatch_metadata", "deepseek_moe_reduce_scatter", "selective_reduce_combine",
     )),
     # Parts of a prefill whose chips share rows and experts (tests/ops/test_prefill.c).
     *(f"experimental.deepseek_prefill.{name}" for name in (
