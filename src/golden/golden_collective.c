@@ -135,6 +135,67 @@ static tt_status check_experts(const struct tt_golden *golden, const struct tt_a
 		       golden->op->name, in->shape.rank, ids->shape.rank, mapping->shape.rank);
 }
 
+/* Whether the first chip has one of a token's experts: `owners` says it of the chip that has the token. */
+static bool first_owns(struct tt_golden *golden, const struct tt_array *owners, uint64_t row,
+		       const double *experts, uint64_t k)
+{
+	const struct ttnn_value *algorithm = tt_call_arg(&golden->call, "dispatch_algorithm");
+	uint64_t all = tt_shape_last(&owners->shape, 1);
+
+	for (uint64_t i = 0; i < k; i++)
+		if (experts[i] < (double)all &&
+		    *tt_at(owners, row * all + (uint64_t)experts[i]) == 0)
+			return true;
+	return algorithm->integer == 0; /* BROADCAST */
+}
+
+/* Tokens, choices and scores of all chips behind each other; shared experts are chosen by all, with score 1. */
+tt_status tt_golden_dispatch_metadata(struct tt_golden *golden)
+{
+	const struct ttnn_value *shared = tt_call_arg(&golden->call, "shared_expert_ids");
+	const struct tt_array *owners = tt_golden_in(golden, "expert_mapping_tensor");
+	struct tt_golden_mesh members;
+	struct tt_array *out[3] = {NULL};
+
+	TT_TRY(tt_golden_mesh_find(&members, golden, "input_tensor"));
+	for (uint32_t m = 0; m < members.count; m++) {
+		uint32_t chip = m * members.step;
+		const struct tt_array *in = tt_golden_mesh_in(golden, "input_tensor", chip);
+		const struct tt_array *ids =
+			tt_golden_mesh_in(golden, "expert_indices_tensor", chip);
+		const struct tt_array *scores =
+			tt_golden_mesh_in(golden, "expert_scores_tensor", chip);
+		uint64_t k, all, width, tokens;
+
+		TT_GOLDEN_NEED(in && ids && scores && owners);
+		k = tt_shape_last(&ids->shape, 1), all = k + shared->count;
+		width = tt_shape_last(&in->shape, 1), tokens = in->count / (width ? width : 1);
+		for (uint32_t i = 0; m == 0 && i < 3; i++) {
+			struct ttnn_shape shape = {3, {1, (uint32_t)(tokens * members.count)}};
+
+			shape.dim[2] = (uint32_t)(i ? all : width);
+			out[i] = tt_golden_out(golden, &shape, i == 1 ? ids->dtype : in->dtype);
+			TT_GOLDEN_NEED(out[i]);
+		}
+		for (uint64_t t = 0; t < tokens; t++) {
+			uint64_t row = m * tokens + t;
+
+			for (uint64_t i = 0; i < all; i++) {
+				*tt_at(out[1], row * all + i) =
+					i < k ? *tt_at(ids, t * k + i)
+					      : (double)shared->items[i - k].integer;
+				*tt_at(out[2], row * all + i) =
+					i < k ? *tt_at(scores, t * k + i) : 1;
+			}
+			if (!first_owns(golden, owners, chip, tt_at(out[1], row * all), all))
+				continue;
+			for (uint64_t c = 0; c < width; c++)
+				*tt_at(out[0], row * width + c) = *tt_at(in, t * width + c);
+		}
+	}
+	return TTNN_OK;
+}
+
 tt_status tt_golden_all_to_all_dispatch(struct tt_golden *golden)
 {
 	const struct tt_array *mapping = tt_golden_in(golden, "expert_mapping_tensor");
@@ -464,6 +525,27 @@ tt_status tt_golden_reduce_scatter(struct tt_golden *golden)
 	return summed(golden, true);
 }
 
+/* The first chip has the sum of the first tensors of all. */
+tt_status tt_golden_moe_reduce_scatter(struct tt_golden *golden)
+{
+	const struct ttnn_value *list = tt_call_arg(&golden->call, "input_tensors");
+	struct tt_tensor *in = list->count ? list->items[0].tensor : NULL;
+	struct tt_golden_mesh members;
+	struct tt_array *out;
+
+	TT_GOLDEN_NEED(in && tt_tensor_device(in));
+	tt_golden_mesh_of(&members, golden, tt_tensor_device(in));
+	out = tt_golden_out(golden, &in->spec.shape, in->spec.dtype);
+	for (uint32_t i = 0; out && i < members.count; i++) {
+		const struct tt_array *part = tt_golden_mesh_part(golden, in, i * members.step);
+
+		TT_GOLDEN_NEED(part);
+		for (uint64_t k = 0; k < out->count; k++)
+			*tt_at(out, k) += *tt_at(part, k);
+	}
+	return out ? TTNN_OK : tt_fail_nomem();
+}
+
 tt_status tt_golden_all_reduce(struct tt_golden *golden)
 {
 	return summed(golden, false);
@@ -601,4 +683,80 @@ tt_status tt_golden_neighbor_pad(struct tt_golden *golden)
 		}
 	}
 	return out ? TTNN_OK : tt_fail_nomem();
+}
+
+/* A token's row of what one expert made, on one chip: dense is [pieces, rows, experts, tokens of a row, piece]. */
+struct dense_row {
+	uint64_t row, expert, n;
+};
+
+static void add_dense(struct tt_array *out, uint64_t choice, uint64_t token,
+		      const struct tt_array *dense, const struct dense_row *from)
+{
+	for (uint64_t c = 0; c < out->shape.dim[2]; c++) {
+		uint64_t piece = dense->shape.dim[4];
+		uint64_t to[] = {choice, token, c};
+		uint64_t at[] = {c / piece, from->row, from->expert, from->n, c % piece};
+
+		*tt_at(out, tt_array_index(out, to)) = *tt_at(dense, tt_array_index(dense, at));
+	}
+}
+
+/* What one chip has of the tokens of the first. */
+static void combine_from(struct tt_array *out, const struct tt_array *const in[4], uint64_t tokens)
+{
+	uint64_t experts = in[0]->shape.dim[2], rows = in[0]->shape.dim[1];
+	uint64_t stride = in[1]->count / tokens, step = in[2]->count / experts / (tokens + 1);
+
+	for (uint64_t e = 0; e < experts; e++) {
+		uint64_t count = (uint64_t)*tt_at(in[3], e), i = 0;
+
+		for (uint64_t row = 0; row < rows; row++) {
+			uint64_t share = count / rows + (row < count % rows);
+
+			for (uint64_t n = 0; n < share; n++, i++) {
+				double token = *tt_at(in[2], (e * (tokens + 1) + i) * step);
+				uint64_t t = 0;
+
+				while (t < tokens && *tt_at(in[1], t * stride) != token)
+					t++;
+				if (t < tokens && token < out->shape.dim[1])
+					add_dense(out, (uint64_t)*tt_at(in[1], t * stride + 1 + e),
+						  (uint64_t)token, in[0],
+						  &(struct dense_row){row, e, n});
+			}
+		}
+	}
+}
+
+/* What experts of all chips made of the tokens of the first one. */
+tt_status tt_golden_reduce_combine(struct tt_golden *golden)
+{
+	static const char *const names[] = {"dense_input_tensor", "dense_activations_tensor",
+					    "dense_token_maps_tensor", "dense_token_counts_tensor"};
+	uint64_t tokens = (uint64_t)(tt_call_int(&golden->call, "batch_size", 0) *
+				     tt_call_int(&golden->call, "seq_size", 0));
+	const struct tt_array *before = tt_golden_in(golden, "output_tensor"), *in[4];
+	struct ttnn_shape shape = {3, {0}};
+	struct tt_golden_mesh members;
+	struct tt_array *out = NULL;
+
+	TT_TRY(tt_golden_mesh_find(&members, golden, names[0]));
+	TT_GOLDEN_NEED(tokens);
+	shape.dim[0] = (uint32_t)tt_call_int(&golden->call, "select_experts_k", 0);
+	shape.dim[1] = (uint32_t)(tokens / members.count);
+	shape.dim[2] = (uint32_t)tt_call_int(&golden->call, "hidden_size", 0);
+	for (uint32_t m = 0; m < members.count; m++) {
+		for (uint32_t i = 0; i < 4; i++) {
+			in[i] = tt_golden_mesh_in(golden, names[i], m * members.step);
+			TT_GOLDEN_NEED(in[i] && in[i]->count);
+		}
+		TT_GOLDEN_NEED(in[0]->shape.rank == 5);
+		out = out ? out : tt_golden_out(golden, &shape, in[0]->dtype);
+		TT_GOLDEN_NEED(out);
+		for (uint64_t i = 0; m == 0 && before && i < out->count; i++)
+			*tt_at(out, i) = *tt_at(before, i);
+		combine_from(out, in, tokens);
+	}
+	return TTNN_OK;
 }

@@ -4,28 +4,36 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 
-tt_status tt_golden_mesh_find(struct tt_golden_mesh *out, struct tt_golden *golden,
-			      const char *name)
+void tt_golden_mesh_of(struct tt_golden_mesh *out, struct tt_golden *golden,
+		       const struct tt_device *device)
 {
-	struct tt_tensor *tensor = tt_call_tensor(&golden->call, name);
-	const struct tt_device *device = tensor ? tt_tensor_device(tensor) : NULL;
 	int64_t axis = tt_call_int(&golden->call, "cluster_axis", -1);
 
-	if (!device)
-		return tt_fail(TTNN_INVALID, "%s: the golden needs a tensor on a mesh of chips",
-			       golden->op->name);
 	*out = (struct tt_golden_mesh){device->rows * device->cols, 1};
 	if (axis == 0)
 		*out = (struct tt_golden_mesh){device->rows, device->cols};
 	else if (axis > 0)
 		out->count = device->cols;
 	golden->first_chip = true;
+}
+
+tt_status tt_golden_mesh_find(struct tt_golden_mesh *out, struct tt_golden *golden,
+			      const char *name)
+{
+	struct tt_tensor *tensor = tt_call_tensor(&golden->call, name);
+	const struct tt_device *device = tensor ? tt_tensor_device(tensor) : NULL;
+
+	if (!device)
+		return tt_fail(TTNN_INVALID, "%s: the golden needs a tensor on a mesh of chips",
+			       golden->op->name);
+	tt_golden_mesh_of(out, golden, device);
 	return TTNN_OK;
 }
 
-const struct tt_array *tt_golden_mesh_in(struct tt_golden *golden, const char *name, uint32_t chip)
+const struct tt_array *tt_golden_mesh_part(struct tt_golden *golden, struct tt_tensor *tensor,
+					   uint32_t chip)
 {
-	struct tt_tensor *tensor = tt_call_tensor(&golden->call, name), *shard;
+	struct tt_tensor *shard;
 	const struct tt_array *array;
 
 	if (!tensor || ttnn_tensor_shard(&shard, tensor, chip) != TTNN_OK)
@@ -33,4 +41,9 @@ const struct tt_array *tt_golden_mesh_in(struct tt_golden *golden, const char *n
 	array = tt_golden_read(golden, shard);
 	ttnn_tensor_unref(shard);
 	return array;
+}
+
+const struct tt_array *tt_golden_mesh_in(struct tt_golden *golden, const char *name, uint32_t chip)
+{
+	return tt_golden_mesh_part(golden, tt_call_tensor(&golden->call, name), chip);
 }

@@ -143,8 +143,8 @@ static const struct tt_enum_row dispatch_algorithm_rows[] = {{0, "BROADCAST"},
 							     {2, "SPARSE_MCAST_LINEAR"},
 							     {3, "SPARSE_MCAST_SHORTEST_PATH"},
 							     {4, "SPARSE_MCAST_SPLIT_BW"}};
-static const struct tt_enum dispatch_algorithm = {"DispatchAlgorithm", dispatch_algorithm_rows,
-						  TT_COUNT(dispatch_algorithm_rows)};
+const struct tt_enum tt_enum_dispatch_algorithm = {"DispatchAlgorithm", dispatch_algorithm_rows,
+						   TT_COUNT(dispatch_algorithm_rows)};
 
 static const struct tt_enum_row mmsignal_aggregator_mode_rows[] = {
 	{0, "Auto"}, {1, "On"}, {2, "Off"}};
@@ -154,14 +154,14 @@ const struct tt_enum tt_enum_signal_aggregators = {"MMSignalAggregatorMode",
 
 static const struct tt_enum_row mo_eactivation_function_rows[] = {
 	{0, "SILU"}, {1, "SWIGLU"}, {2, "GELU"}, {3, "CLAMPED_SILU"}};
-static const struct tt_enum mo_eactivation_function = {"MoEActivationFunction",
-						       mo_eactivation_function_rows,
-						       TT_COUNT(mo_eactivation_function_rows)};
+const struct tt_enum tt_enum_moe_activation = {"MoEActivationFunction",
+					       mo_eactivation_function_rows,
+					       TT_COUNT(mo_eactivation_function_rows)};
 
 static const struct tt_enum_row worker_mode_rows[] = {
 	{0, "DIRECT"}, {1, "MUX_TOKEN_SPLIT"}, {2, "MUX_PAYLOAD_SPLIT"}};
-static const struct tt_enum worker_mode = {"WorkerMode", worker_mode_rows,
-					   TT_COUNT(worker_mode_rows)};
+const struct tt_enum tt_enum_worker_mode = {"WorkerMode", worker_mode_rows,
+					    TT_COUNT(worker_mode_rows)};
 
 static const struct tt_enum_row chunk_compression_rows[] = {{0, "UNROLLED"}, {1, "STRIDED_ROWS"}};
 static const struct tt_enum chunk_compression = {"ChunkCompression", chunk_compression_rows,
@@ -296,10 +296,10 @@ static const struct {
 	{"operations.experimental", &tt_enum_yuv_space},
 	{"operations.experimental", &tt_enum_yuv_format},
 	{"operations.experimental", &tt_enum_yuv_range},
-	{"operations.experimental.ccl_experimental", &dispatch_algorithm},
+	{"operations.experimental.ccl_experimental", &tt_enum_dispatch_algorithm},
 	{"operations.experimental.ccl_experimental", &tt_enum_signal_aggregators},
-	{"operations.experimental.ccl_experimental", &mo_eactivation_function},
-	{"operations.experimental.ccl_experimental", &worker_mode},
+	{"operations.experimental.ccl_experimental", &tt_enum_moe_activation},
+	{"operations.experimental.ccl_experimental", &tt_enum_worker_mode},
 	{"operations.experimental.disaggregation", &chunk_compression},
 	{"operations.experimental.disaggregation", &kv_chunk_tensor_type},
 	{"operations.experimental.fabric_mux", &channel_type},

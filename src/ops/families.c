@@ -79,6 +79,9 @@
 	X(minimal_matmul)                                                                          \
 	X(moe)                                                                                     \
 	X(moe_fast_reduce)                                                                         \
+	X(dispatch_metadata)                                                                       \
+	X(reduce_combine)                                                                          \
+	X(moe_scatter)                                                                             \
 	X(moe_gate)                                                                                \
 	X(moe_tilize)                                                                              \
 	X(moreh)                                                                                   \

@@ -31,6 +31,7 @@ struct tt_arg_type {
 #define NUMBERS (KIND(TTNN_VALUE_INT) | KIND(TTNN_VALUE_REAL))
 #define ANY (KIND(TTNN_VALUE_KINDS) - 1)
 #define ANY_LIST (KIND(TTNN_VALUE_LIST))
+#define CCL_TYPE(name) "ttnn.experimental.ccl_experimental." name
 #define UNARY (KIND(TTNN_VALUE_OBJECT) | KIND(TTNN_VALUE_ENUM) | ANY_LIST)
 
 static const struct tt_arg_type types[] = {
@@ -102,6 +103,8 @@ static const struct tt_arg_type types[] = {
 	{"MemoryConfig", "ttnn.MemoryConfig", KIND(TTNN_VALUE_MEMORY), 0, NULL},
 	{"CoreRangeSet", "ttnn.CoreRangeSet", KIND(TTNN_VALUE_CORE_SET), 0, NULL},
 	{"CoreCoord", "ttnn.CoreCoord", KIND(TTNN_VALUE_CORE) | ANY_LIST, INTS, NULL},
+	{"CoreCoords", "collections.abc.Sequence[ttnn.CoreCoord]", ANY_LIST, KIND(TTNN_VALUE_CORE),
+	 NULL},
 	{"CoreGrid", "ttnn._ttnn.types.CoreGrid", KIND(TTNN_VALUE_CORE), 0, NULL},
 	{"Tile", "ttnn.Tile", KIND(TTNN_VALUE_TILE), 0, NULL},
 	{"ShardSpec", "ttnn.ShardSpec", KIND(TTNN_VALUE_SHARD), 0, NULL},
@@ -127,6 +130,11 @@ static const struct tt_arg_type types[] = {
 	{"ProgramConfig", "ttnn.ProgramConfig", KIND(TTNN_VALUE_OBJECT), 0, NULL},
 	{"SubDeviceId", "ttnn._ttnn.device.SubDeviceId", INTS | KIND(TTNN_VALUE_OPAQUE), 0, NULL},
 	{"Topology", "ttnn.ccl.Topology", KIND(TTNN_VALUE_ENUM), 0, &tt_enum_topology},
+	{"WorkerMode", CCL_TYPE("WorkerMode"), KIND(TTNN_VALUE_ENUM), 0, &tt_enum_worker_mode},
+	{"DispatchAlgorithm", CCL_TYPE("DispatchAlgorithm"), KIND(TTNN_VALUE_ENUM), 0,
+	 &tt_enum_dispatch_algorithm},
+	{"MoEActivationFunction", CCL_TYPE("MoEActivationFunction"), KIND(TTNN_VALUE_ENUM), 0,
+	 &tt_enum_moe_activation},
 	{"enum", "int", KIND(TTNN_VALUE_ENUM), 0, NULL},
 	{"any", "object", ANY & ~KIND(TTNN_VALUE_ABSENT), ANY, NULL},
 };

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "golden.h"
-#include "ops/given.h"
+#include "ops/given_mesh.h"
 #include "ops/golden_cases.h"
 #include "ops/golden_dims.h"
 #include "ops/op_enums.h"
@@ -257,6 +257,55 @@ TEST(sums_in_parts)
 			given_add(&given, "output_memory_config", ttnn_v_memory(&l1));
 		given_case(&given, "ttnn.experimental.deepseek_moe_fast_reduce_nc", n, 4);
 	}
+}
+
+/* What `routed` experts made of tokens and some that all have, with scores; experts are on chips by a mapping of `rows` rows. */
+static void add_scored(struct given *given, uint32_t n, uint32_t rows)
+{
+	static const int32_t owners[] = {0, 5, 3, 1, 4, 0, 2, 7, 0, 6, 5, 0, 4, 4, 1, 0};
+	uint32_t routed = 1 + n % 4, shared = n % 3, experts = routed + shared, tokens = 20 + n;
+	bool second = n % 4 == 2;
+	int32_t choices[4 * 64], mapping[8 * 16];
+	struct ttnn_spec_args in =
+		given_spec(n % 5 == 3 ? TTNN_BFLOAT8_B : TTNN_BFLOAT16, second ? 2 : experts,
+			   second ? experts : 1, tokens, 64 * (1 + n % 2));
+	struct ttnn_spec_args scores =
+		in_rows(TTNN_BFLOAT16, (struct ttnn_shape){4, {tokens, 1, 1, routed}});
+
+	for (uint32_t i = 0; i < tokens * routed; i++)
+		choices[i] = (int32_t)(i * (7 + n) % 16);
+	for (uint32_t i = 0; i < rows * 16; i++)
+		mapping[i] = owners[(i + i / 16) % 16];
+	given_tensor(given, "input_tensor", &in, -2, 2);
+	given_numbers(given, "expert_indices_tensor", &scores.shape, TTNN_UINT16, choices);
+	given_numbers(given, "expert_mapping_tensor", &(struct ttnn_shape){2, {rows, 16}},
+		      TTNN_UINT16, mapping);
+	given_add(given, "reduce_dim", ttnn_v_int(second ? -3 : 0));
+	given_add(given, "split_size", ttnn_v_int(n % 2 ? 32 : 64));
+	given_add(given, "cluster_axis", ttnn_v_int(n / 2 % 2));
+	if (n % 7 != 6)
+		given_tensor(given, "scores_tensor", &scores, 0, 1);
+	given_add(given, "num_shared_experts", ttnn_v_int(shared));
+	given_add(given, "shared_expert_scale", ttnn_v_real(0.3 * (n % 5)));
+	if (n % 5 == 1)
+		given_add(given, "output_memory_config", ttnn_v_memory(&l1));
+}
+
+TEST(sums_by_scores)
+{
+	static const char *const name = "ttnn.experimental.deepseek_moe_fast_reduce_nc_fused";
+	struct given given = {.state = 3};
+
+	for (uint32_t n = 0; n < GOLDEN_CASES; n++) {
+		add_scored(&given, n, 1);
+		given_case(&given, name, n, 4);
+	}
+	given_mesh(2, 4);
+	for (uint32_t n = 0; n < GOLDEN_CASES; n++) {
+		add_scored(&given, n, n % 3 ? 8 : 1);
+		given_case(&given, name, n, 4);
+	}
+	golden_close();
 	golden_check_family("moe_fast_reduce");
 }
 

@@ -1084,6 +1084,22 @@ def test_newer_operations(device):
     assert_all_close([whole[:, :, :64], whole[:, :, 64:]], actual, rtol=0.02, atol=0.03)
 
 
+@covers("experimental.deepseek_moe_fast_reduce_nc", "experimental.deepseek_moe_fast_reduce_nc_fused")
+def test_sums_of_experts(device):
+    given = torch.randn(6, 1, 20, 128).bfloat16().float()
+    parts = ttnn.experimental.deepseek_moe_fast_reduce_nc(bf16(device, given), 0, split_size=64)
+    assert_all_close(given.sum(0, keepdim=True).split(64, -1), parts, rtol=0.02, atol=0.05)
+    scores, choices = torch.rand(20, 1, 1, 4).bfloat16().float(), torch.randint(0, 8, (20, 1, 1, 4), dtype=torch.int16)
+    owners = torch.tensor([[0, 1, 0, 2, 0, 0, 3, 0]], dtype=torch.int16)  # a mesh of one row: what others own is not there
+    factors = (scores * (owners[0][choices.long()] == 0)).permute(3, 1, 0, 2)
+    expected = (given * torch.cat([factors, torch.full((2, 1, 20, 1), 0.5)])).sum(0, keepdim=True)
+    parts = ttnn.experimental.deepseek_moe_fast_reduce_nc_fused(
+        bf16(device, given), *(tensor(device, t, ttnn.uint16, layout=RM) for t in (choices, owners)), 0, split_size=32,
+        cluster_axis=1, scores_tensor=bf16(device, scores, layout=RM), num_shared_experts=2, shared_expert_scale=0.5,
+    )
+    assert_all_close(expected.split(32, -1), parts, rtol=0.02, atol=0.05)
+
+
 # ---- all of them --------------------------------------------------------------------------------------------------
 
 # torch has nothing like it: formulas of upstream's own, preparation for its programs, what only Blackhole has.
@@ -1094,7 +1110,7 @@ WITHOUT_TORCH = {
     # Gates and sums of experts, parts of norms across devices, layouts of heads and shards: their goldens are in tests/ops.
     "experimental.attn_matmul_from_cache", "experimental.group_attn_matmul", "experimental.matmul_decode", "moe_routing_remap",
     "experimental.concatenate_heads", "experimental.create_qkv_heads_from_separate_tensors", "experimental.padded_slice",
-    "experimental.deepseek_grouped_gate", "experimental.deepseek_moe_fast_reduce_nc", "experimental.topk_large_indices",
+    "experimental.deepseek_grouped_gate", "experimental.topk_large_indices",
     "experimental.dit_layernorm_post_allgather", "experimental.dit_layernorm_pre_allgather", "experimental.rgb_to_yuv",
     "experimental.wan_fused_rmsnorm_post_allgather", "experimental.wan_fused_rmsnorm_pre_allgather", "prepare_grid_sample_grid",
     "experimental.multi_scale_deformable_attn", "interleaved_to_sharded_partial", "sharded_to_interleaved_partial",
@@ -1110,13 +1126,14 @@ WITHOUT_TORCH = {
         "nlp_kv_cache_load_slice", "transpose_rm",
     )),
     *(f"transformer.{name}" for name in ("chunk_gated_delta_rule", "fused_recurrent_gated_delta_rule", "gated_delta_attn_seq")),
-    # What chips do together (tests/ops/test_fused.c, test_collective.c).
+    # What chips do together (tests/ops/test_fused.c, test_collective.c, test_moe_mesh.c).
     "moe_expert_token_remap", *(f"experimental.{name}" for name in (
         "all_gather_matmul_async", "all_gather_minimal_matmul_async", "dit_fused_distributed_layernorm",
         "dit_fused_distributed_layernorm_create_stats_buffer", "dit_fused_distributed_rmsnorm",
         "dit_fused_distributed_rmsnorm_create_stats_buffer", "llama_reduce_scatter", "llama_rs_create_heads",
         "matmul_reduce_scatter_async", "reduce_scatter_minimal_direct", "reduce_scatter_minimal_direct_create_persistent_buffers",
         "reduce_scatter_minimal_direct_create_staging_buffer", "strided_all_gather_minimal_matmul_async",
+        "all_to_all_dispatch_metadata", "deepseek_moe_reduce_scatter", "selective_reduce_combine",
     )),
     # Parts of a prefill whose chips share rows and experts (tests/ops/test_prefill.c).
     *(f"experimental.deepseek_prefill.{name}" for name in (

@@ -8,6 +8,8 @@
  *	regroup         everybody's parts to everybody, another cut of a dimension
  *	neighbors       rows of the chips before and behind
  *	exchange        tokens to experts and back; remap, their scores; root, states to one chip
+ *	moe_scatter     sums of experts in a ring; dispatch_metadata, tokens to experts with their scores;
+ *	                reduce_combine, what experts made of them back
  *	links           what they ask of the fabric
  *	placements      how their results are spread over the mesh
  *	fused           programs made of a collective and something else: fused_matmul, fused_minimal and fused_strided
