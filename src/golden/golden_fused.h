@@ -16,4 +16,7 @@ tt_status tt_golden_strided_minimal(struct tt_golden *golden);
 tt_status tt_golden_fused_rms(struct tt_golden *golden);
 tt_status tt_golden_fused_layer(struct tt_golden *golden);
 
+/* The same of a few rows, to which others may be added. */
+tt_status tt_golden_rms_minimal(struct tt_golden *golden);
+
 #endif

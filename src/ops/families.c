@@ -47,6 +47,7 @@
 	X(fused_matmul)                                                                            \
 	X(fused_minimal)                                                                           \
 	X(fused_norm)                                                                              \
+	X(fused_rms)                                                                               \
 	X(fused_strided)                                                                           \
 	X(gate)                                                                                    \
 	X(gather)                                                                                  \
