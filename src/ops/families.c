@@ -49,6 +49,7 @@
 	X(fused_norm)                                                                              \
 	X(fused_rms)                                                                               \
 	X(fused_strided)                                                                           \
+	X(fused_strided_scatter)                                                                   \
 	X(gate)                                                                                    \
 	X(gather)                                                                                  \
 	X(getitem)                                                                                 \
@@ -148,6 +149,7 @@
 	X(ssm)                                                                                     \
 	X(std_var)                                                                                 \
 	X(std_var_hw)                                                                              \
+	X(strided_scatter)                                                                         \
 	X(ternary)                                                                                 \
 	X(tilize)                                                                                  \
 	X(to_layout)                                                                               \
