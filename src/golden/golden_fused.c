@@ -90,10 +90,11 @@ tt_status tt_golden_gather_matmul(struct tt_golden *golden)
 	return out ? product(out, golden, all, weight, bias) : tt_fail_nomem();
 }
 
-tt_status tt_golden_matmul_scatter(struct tt_golden *golden)
+/* Products of all chips, added up: that of the first chip, and its part of the sum; the result is of another type, if any. */
+static tt_status scattered(struct tt_array **result, struct tt_golden *golden,
+			   const struct tt_tensor *given)
 {
 	const struct tt_tensor *in = tt_call_tensor(&golden->call, "input_tensor");
-	const struct tt_tensor *given = tt_call_tensor(&golden->call, "persistent_output_buffer");
 	enum ttnn_dtype dtype = tt_call_dtype(&golden->call, "dtype", in->spec.dtype);
 	struct tt_golden_mesh mesh;
 	struct tt_array *own = NULL, *out = NULL;
@@ -114,16 +115,26 @@ tt_status tt_golden_matmul_scatter(struct tt_golden *golden)
 		if (i == 0) {
 			own = one;
 			shape.dim[shape.rank - 1] /= mesh.count;
-			out = tt_golden_out(golden, &shape, given->spec.dtype);
+			out = tt_golden_out(golden, &shape, given ? given->spec.dtype : dtype);
 		}
 		TT_NEED_MEMORY(one && out ? one : NULL);
 		TT_TRY(product(one, golden, a, b, bias));
+		TT_TRY(tt_golden_activate(one, golden,
+					  tt_call_arg(&golden->call, "fused_activation")));
 		width = tt_shape_last(&one->shape, 1);
 		part = tt_shape_last(&out->shape, 1);
 		for (uint64_t k = 0; k < out->count; k++)
 			*tt_at(out, k) += *tt_at(one, k / part * width + k % part);
 	}
+	*result = out;
 	return own ? TTNN_OK : tt_fail_nomem();
+}
+
+tt_status tt_golden_matmul_scatter(struct tt_golden *golden)
+{
+	struct tt_array *out;
+
+	return scattered(&out, golden, tt_call_tensor(&golden->call, "persistent_output_buffer"));
 }
 
 /* ---- products in blocks --------------------------------------------------------------------------------------------- */
@@ -263,4 +274,14 @@ tt_status tt_golden_strided_minimal(struct tt_golden *golden)
 					   "fused_ternary_scalar"};
 
 	return minimal(golden, &names, true);
+}
+
+tt_status tt_golden_minimal_scatter(struct tt_golden *golden)
+{
+	static const struct names names = {"bias", "addcmul_input_tensor1", "addcmul_input_tensor2",
+					   "fused_ternary_scalar"};
+	struct tt_array *out;
+
+	TT_TRY(scattered(&out, golden, tt_call_tensor(&golden->call, "optional_rs_output_tensor")));
+	return gated(out, golden, &names);
 }

@@ -7,6 +7,7 @@
 /* What is gathered, and its product; a product, and a part of the sum of all chips' products. */
 tt_status tt_golden_gather_matmul(struct tt_golden *golden);
 tt_status tt_golden_matmul_scatter(struct tt_golden *golden);
+tt_status tt_golden_minimal_scatter(struct tt_golden *golden);
 
 /* The same of products with an activation, gated, or cut into chunks; what is gathered is a result of the second. */
 tt_status tt_golden_gather_minimal(struct tt_golden *golden);
@@ -15,5 +16,8 @@ tt_status tt_golden_strided_minimal(struct tt_golden *golden);
 /* Norms of rows that lie across a group of chips, as heads, rotated by position. */
 tt_status tt_golden_fused_rms(struct tt_golden *golden);
 tt_status tt_golden_fused_layer(struct tt_golden *golden);
+
+/* The same of a few rows, to which others may be added. */
+tt_status tt_golden_rms_minimal(struct tt_golden *golden);
 
 #endif

@@ -123,3 +123,48 @@ tt_status tt_golden_fused_layer(struct tt_golden *golden)
 {
 	return fused_norm(golden);
 }
+
+/* What a row is brought to a scale by: squares of what all chips have of it, with what is added to it. */
+static tt_status row_factor(double *out, struct tt_golden *golden,
+			    const struct tt_golden_mesh *mesh, uint64_t row, uint64_t width)
+{
+	bool adds = tt_call_tensor(&golden->call, "residual_input_tensor") != NULL;
+	double squares = 0;
+
+	for (uint32_t i = 0; i < mesh->count; i++) {
+		const struct tt_array *in =
+			tt_golden_mesh_in(golden, "input_tensor", i * mesh->step);
+		const struct tt_array *added =
+			tt_golden_mesh_in(golden, "residual_input_tensor", i * mesh->step);
+
+		TT_NEED_MEMORY(in && (added || !adds));
+		for (uint64_t k = row * width; k < (row + 1) * width; k++)
+			squares += pow(*tt_at(in, k) + (adds ? *tt_at(added, k) : 0), 2);
+	}
+	*out = 1 / sqrt(squares / (double)(mesh->count * width) +
+			tt_call_real(&golden->call, "epsilon", 1e-12));
+	return TTNN_OK;
+}
+
+tt_status tt_golden_rms_minimal(struct tt_golden *golden)
+{
+	const struct tt_tensor *input = tt_call_tensor(&golden->call, "input_tensor");
+	const struct tt_array *in = tt_golden_mesh_in(golden, "input_tensor", 0);
+	const struct tt_array *added = tt_golden_mesh_in(golden, "residual_input_tensor", 0);
+	const struct tt_array *weight = tt_golden_mesh_in(golden, "weight", 0);
+	enum ttnn_dtype dtype = tt_call_dtype(&golden->call, "dtype", input->spec.dtype);
+	uint64_t width = tt_shape_last(&input->spec.shape, 1);
+	struct tt_array *out = tt_golden_out(golden, &input->spec.shape, dtype);
+	struct tt_golden_mesh mesh;
+	double factor = 0;
+
+	TT_NEED_MEMORY(out && in && weight);
+	TT_TRY(tt_golden_mesh_find(&mesh, golden, "input_tensor"));
+	for (uint64_t i = 0; i < out->count; i++) {
+		if (i % width == 0)
+			TT_TRY(row_factor(&factor, golden, &mesh, i / width, width));
+		*tt_at(out, i) = (*tt_at(in, i) + (added ? *tt_at(added, i) : 0)) * factor *
+				 *tt_at(weight, i % width);
+	}
+	return TTNN_OK;
+}

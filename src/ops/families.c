@@ -47,7 +47,9 @@
 	X(fused_matmul)                                                                            \
 	X(fused_minimal)                                                                           \
 	X(fused_norm)                                                                              \
+	X(fused_rms)                                                                               \
 	X(fused_strided)                                                                           \
+	X(fused_strided_scatter)                                                                   \
 	X(gate)                                                                                    \
 	X(gather)                                                                                  \
 	X(getitem)                                                                                 \
@@ -151,6 +153,7 @@
 	X(ssm)                                                                                     \
 	X(std_var)                                                                                 \
 	X(std_var_hw)                                                                              \
+	X(strided_scatter)                                                                         \
 	X(ternary)                                                                                 \
 	X(tilize)                                                                                  \
 	X(to_layout)                                                                               \

@@ -66,6 +66,8 @@ bool tt_ring_has_chunks(bool ring, uint32_t dim, uint32_t rank);
 tt_status tt_scatter_memory(struct tt_plan *plan, const struct tt_launch *launch);
 tt_status tt_serve_scatter(struct tt_tensor *out, const struct tt_launch *launch, uint32_t chip,
 			   const struct tt_group *group);
+/* How many senders it has for each link and direction: as many as the launch says, or as its bytes are worth. */
+uint32_t tt_scatter_workers(const struct tt_launch *launch);
 /* How sums of this tensor are computed: as the call says, or in float32; None: as usual. */
 struct ttnn_value tt_sum_compute(struct tt_call *call, const struct tt_tensor *in);
 

@@ -260,6 +260,11 @@ static uint32_t scatter_workers(const struct tt_launch *launch)
 	return bytes < bound[0] ? 2 : bytes > bound[1] ? 8 : 4;
 }
 
+uint32_t tt_scatter_workers(const struct tt_launch *launch)
+{
+	return workers_of(launch, scatter_workers(launch));
+}
+
 /* Fewer where an offset leaves no room for them. */
 static tt_status fitting_workers(uint32_t *workers, const struct tt_launch *launch)
 {
@@ -289,7 +294,7 @@ tt_status tt_scatter_memory(struct tt_plan *plan, const struct tt_launch *launch
 	bool fp32 =
 		tt_compute_has(tt_launch_attr(launch, "compute_kernel_config"), TT_COMPUTE_FP32);
 	uint32_t tiles = 4 * tt_packet_pages(launch), most = fp32 ? 4 : 8;
-	struct tt_senders senders = {.workers = workers_of(launch, scatter_workers(launch)),
+	struct tt_senders senders = {.workers = tt_scatter_workers(launch),
 				     .mux = 1,
 				     .from = offset_of(launch)};
 	const ttnn_core_set *cores;

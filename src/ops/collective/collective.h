@@ -13,7 +13,7 @@
  *	links           what they ask of the fabric
  *	placements      how their results are spread over the mesh
  *	fused           programs made of a collective and something else: fused_matmul, fused_minimal and fused_strided
- *	                with products, fused_norm with norms, llama_reduce with heads
+ *	                with products (fused_strided_scatter what strided_scatter does), fused_norm and fused_rms with norms, llama_reduce with heads
  *
  * What these files share, and attention with them, is which chips take part together: all, or those of one row or
  * column of the mesh (cluster_axis).

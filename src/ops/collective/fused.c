@@ -60,6 +60,55 @@ tt_status tt_part_gather(const struct tt_launch *launch, const struct tt_gatheri
 	return part.prog->kernel(&part);
 }
 
+tt_status tt_part_here(struct tt_tensor **out, struct tt_tensor *tensor, uint32_t chip)
+{
+	*out = NULL;
+	if (!tensor)
+		return TTNN_OK;
+	TT_TRY(tt_tensor_resident(out, tensor, chip, TT_BUFFER_READ));
+	return tt_scratch_keep(*out);
+}
+
+tt_status tt_part_combine(struct tt_tensor *values, struct tt_tensor *with, uint32_t op)
+{
+	if (!with)
+		return TTNN_OK;
+	return tt_backend_get()->map(
+		&(struct tt_map_job){.out = values, .arity = 2, .op = op, .in = {values, with}});
+}
+
+tt_status tt_part_normed(struct tt_tensor **values, struct tt_norm_job job)
+{
+	job.in = *values;
+	TT_TRY(tt_scratch_f32(values, &job.in->spec.shape));
+	job.out = *values;
+	return tt_backend_get()->norm(&job);
+}
+
+tt_status tt_part_norm(struct tt_tensor **out, const struct tt_launch *launch,
+		       const struct tt_group *group, struct tt_norm_job job)
+{
+	struct ttnn_shape shape = launch->inputs[0]->spec.shape;
+	struct tt_share part = tt_share_whole(launch, 3);
+	struct tt_move_loop loops[4];
+	struct tt_tensor *whole;
+
+	for (uint32_t d = 0; d < 4; d++)
+		loops[d] = (struct tt_move_loop){shape.dim[d], (int32_t)d, (int32_t)d, 1, 1};
+	TT_TRY(tt_scratch_f32(out, &shape));
+	shape.dim[3] *= group->count;
+	TT_TRY(tt_scratch_f32(&whole, &shape));
+	for (uint32_t i = 0; i < group->count; i++, part.to += part.extent)
+		TT_TRY(tt_share_receive(whole, launch, group->chips[i], &part));
+	TT_TRY(tt_part_normed(&whole, job));
+	return tt_backend_get()->move(
+		&(struct tt_move_job){.out = *out,
+				      .in = whole,
+				      .loops = loops,
+				      .loop_count = 4,
+				      .in_start = {0, 0, 0, (int64_t)part.extent * group->own}});
+}
+
 tt_status tt_part_offset(struct ttnn_value *out, const struct tt_call *call, const char *name)
 {
 	*out = (struct ttnn_value){.kind = TTNN_VALUE_CORE};

@@ -6,6 +6,7 @@
 #ifndef TT_OPS_COLLECTIVE_FUSED_H
 #define TT_OPS_COLLECTIVE_FUSED_H
 
+#include "backend/backend.h"
 #include "ops/collective/async.h"
 
 /* The kernel of a part that knows one chip, on every chip: its tensors are those of the mesh. */
@@ -18,6 +19,19 @@ struct tt_gathering {
 	const struct ttnn_value *axis;
 };
 tt_status tt_part_gather(const struct tt_launch *launch, const struct tt_gathering *gathering);
+
+/* A tensor on a chip, in this thread's care; NULL of NULL. */
+tt_status tt_part_here(struct tt_tensor **out, struct tt_tensor *tensor, uint32_t chip);
+
+/* values = values op with, an enum tt_binary_fn; as they are without `with`. */
+tt_status tt_part_combine(struct tt_tensor *values, struct tt_tensor *with, uint32_t op);
+
+/* Rows brought to a scale take the place of what they were. The job's tensors are not read. */
+tt_status tt_part_normed(struct tt_tensor **values, struct tt_norm_job job);
+
+/* The same of rows of the first input (dimension 3) that lie across a group: the part of the group's own chip. */
+tt_status tt_part_norm(struct tt_tensor **out, const struct tt_launch *launch,
+		       const struct tt_group *group, struct tt_norm_job job);
 
 /* An offset of cores, an argument of this name. */
 tt_status tt_part_offset(struct ttnn_value *out, const struct tt_call *call, const char *name);

@@ -120,14 +120,15 @@ tt_status tt_blocks_more(struct tt_plan *plan, const struct tt_launch *launch,
 				 .page = tt_blocks_tile(in[TT_BLOCKS_GATE])));
 }
 
-/* A ring is closed where one line of chips is the whole mesh. */
+/* A ring is closed where one line of chips is the whole machine. */
 tt_status tt_blocks_check_ring(const struct tt_launch *launch, int64_t axis)
 {
 	uint32_t size = tt_group_size(launch->device, axis);
 	struct tt_group group;
 
 	tt_group_find(&group, launch->device, axis, 0);
-	TT_REQUIRE(size == launch->device->rows * launch->device->cols || size == 2,
+	TT_REQUIRE(size == launch->device->profile->rows * launch->device->profile->cols ||
+			   size == 2,
 		   "forwarding_direction.has_value()",
 		   "Could not find any forwarding direction from src (M0, D0) to dst (M0, D%u)",
 		   group.chips[size - 1]);

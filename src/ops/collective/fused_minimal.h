@@ -56,4 +56,12 @@ tt_status tt_blocks_more(struct tt_plan *plan, const struct tt_launch *launch,
 tt_status tt_blocks_check_ring(const struct tt_launch *launch, int64_t axis);
 bool tt_blocks_takes(const struct tt_tensor *tensor);
 
+/* What adds up in the order of blocks: the buffers of who sends pages of the first input, with a gate behind or not. */
+tt_status tt_strided_memory(struct tt_plan *plan, const ttnn_core_set *cores,
+			    const struct tt_launch *launch, bool gated);
+/* Refuses chips that are no ring along the axis; how many are one in a call, of this tensor's. */
+tt_status tt_strided_check_ring(const struct tt_launch *launch, const struct ttnn_value *axis);
+tt_status tt_strided_bind(struct ttnn_value *size, struct tt_call *call,
+			  const struct tt_tensor *in);
+
 #endif

@@ -454,64 +454,23 @@ static tt_status norm_memory(struct tt_plan *plan, const struct tt_launch *launc
 
 /* ---- numbers -------------------------------------------------------------------------------------------------------------------- */
 
-/* A tensor on a chip, in this thread's care. */
-static tt_status here(struct tt_tensor **out, struct tt_tensor *tensor, uint32_t chip)
+static struct tt_norm_job norm_of(const struct tt_launch *launch)
 {
-	*out = NULL;
-	if (!tensor)
-		return TTNN_OK;
-	TT_TRY(tt_tensor_resident(out, tensor, chip, TT_BUFFER_READ));
-	return tt_scratch_keep(*out);
+	return (struct tt_norm_job){.kind = layer(launch) ? TT_NORM_LAYER : TT_NORM_RMS,
+				    .epsilon = launch->attrs[EPSILON].real};
 }
 
-/* Rows brought to a scale take the place of what they were. */
-static tt_status normed(struct tt_tensor **values, const struct tt_launch *launch)
-{
-	struct tt_tensor *in = *values;
-
-	TT_TRY(tt_scratch_f32(values, &in->spec.shape));
-	return tt_backend_get()->norm(
-		&(struct tt_norm_job){.out = *values,
-				      .in = in,
-				      .kind = layer(launch) ? TT_NORM_LAYER : TT_NORM_RMS,
-				      .epsilon = launch->attrs[EPSILON].real});
-}
-
-/* The chip's part of rows that were brought to a scale as a whole. */
+/* The chip's part of rows that were brought to a scale as a whole; or of those whose heads are still to be. */
 static tt_status own_rows(struct tt_tensor **out, const struct tt_launch *launch, uint32_t chip,
 			  const struct tt_group *group)
 {
-	struct ttnn_shape shape = launch->inputs[IN]->spec.shape;
+	const struct tt_group alone = {.chips = {chip}, .count = 1};
 	struct tt_share part = tt_share_whole(launch, 3);
-	struct tt_move_loop loops[4];
-	struct tt_tensor *whole;
 
-	TT_TRY(tt_scratch_f32(out, &shape));
-	if (!gathers(launch)) {
-		TT_TRY(tt_share_receive(*out, launch, chip, &part));
-		return per_head(launch) ? TTNN_OK : normed(out, launch);
-	}
-	for (uint32_t d = 0; d < 4; d++)
-		loops[d] = (struct tt_move_loop){shape.dim[d], (int32_t)d, (int32_t)d, 1, 1};
-	shape.dim[3] *= group->count;
-	TT_TRY(tt_scratch_f32(&whole, &shape));
-	for (uint32_t i = 0; i < group->count; i++, part.to += part.extent)
-		TT_TRY(tt_share_receive(whole, launch, group->chips[i], &part));
-	TT_TRY(normed(&whole, launch));
-	return tt_backend_get()->move(
-		&(struct tt_move_job){.out = *out,
-				      .in = whole,
-				      .loops = loops,
-				      .loop_count = 4,
-				      .in_start = {0, 0, 0, (int64_t)part.extent * group->own}});
-}
-
-static tt_status combine(struct tt_tensor *values, struct tt_tensor *with, uint32_t op)
-{
-	if (!with)
-		return TTNN_OK;
-	return tt_backend_get()->map(
-		&(struct tt_map_job){.out = values, .arity = 2, .op = op, .in = {values, with}});
+	if (!per_head(launch))
+		return tt_part_norm(out, launch, gathers(launch) ? group : &alone, norm_of(launch));
+	TT_TRY(tt_scratch_f32(out, &launch->inputs[IN]->spec.shape));
+	return tt_share_receive(*out, launch, chip, &part);
 }
 
 /* Columns as heads, in front of batches and rows. */
@@ -571,9 +530,9 @@ static tt_status rotate(struct tt_tensor *heads, struct tt_tensor *const in[3])
 	TT_TRY(backend->reshape(turned, after));
 	TT_TRY(spread_angles(&cos, in[1], shape));
 	TT_TRY(spread_angles(&sin, in[2], shape));
-	TT_TRY(combine(heads, cos, TT_BINARY_MUL));
-	TT_TRY(combine(turned, sin, TT_BINARY_MUL));
-	return combine(heads, turned, TT_BINARY_ADD);
+	TT_TRY(tt_part_combine(heads, cos, TT_BINARY_MUL));
+	TT_TRY(tt_part_combine(turned, sin, TT_BINARY_MUL));
+	return tt_part_combine(heads, turned, TT_BINARY_ADD);
 }
 
 static tt_status serve_norm(struct tt_tensor *out, const struct tt_launch *launch, uint32_t chip,
@@ -582,7 +541,7 @@ static tt_status serve_norm(struct tt_tensor *out, const struct tt_launch *launc
 	struct tt_tensor *in[INPUTS] = {NULL}, *values, *heads;
 
 	for (int i = WEIGHT; i <= SIN; i++)
-		TT_TRY(here(&in[i], launch->inputs[i], chip));
+		TT_TRY(tt_part_here(&in[i], launch->inputs[i], chip));
 	TT_TRY(own_rows(&values, launch, chip, group));
 	if (per_head(launch)) {
 		struct tt_tensor *rows = values;
@@ -592,11 +551,11 @@ static tt_status serve_norm(struct tt_tensor *out, const struct tt_launch *launc
 		/* Heads are rows of their own, and columns again for what they are scaled by. */
 		TT_TRY(tt_scratch_f32(&heads, &TT_SHAPE(dim[1], dim[2], count, dim[3] / count)));
 		TT_TRY(tt_backend_get()->reshape(heads, rows));
-		TT_TRY(normed(&heads, launch));
+		TT_TRY(tt_part_normed(&heads, norm_of(launch)));
 		TT_TRY(tt_backend_get()->reshape(rows, heads));
 	}
-	TT_TRY(combine(values, in[WEIGHT], TT_BINARY_MUL));
-	TT_TRY(combine(values, in[BIAS], TT_BINARY_ADD));
+	TT_TRY(tt_part_combine(values, in[WEIGHT], TT_BINARY_MUL));
+	TT_TRY(tt_part_combine(values, in[BIAS], TT_BINARY_ADD));
 	TT_TRY(by_heads(&heads, launch, values));
 	if (in[COS])
 		TT_TRY(rotate(heads, &in[MATRIX]));

@@ -1,12 +1,15 @@
 /*
- * fused_strided.c: strided_all_gather_minimal_matmul_async, which gathers in the order in which its product takes blocks.
+ * fused_strided.c: strided_all_gather_async, which gathers in the order in which a product takes blocks, and
+ * strided_all_gather_minimal_matmul_async with that product.
  *
- * Models StridedAllGatherMinimalMatmulAsync of ttnn 0.81: refusals, tensors, the buffers of the product and of those who
- * send; two cores more gather the signals where they fit. Not modelled: strides, and who signals what.
+ * Models StridedAllGatherAsync and StridedAllGatherMinimalMatmulAsync of ttnn 0.81: refusals, tensors, the buffers of the
+ * product and of those who send; two cores more gather the signals where they fit. Not modelled: strides, and who signals
+ * what.
  */
 #include <inttypes.h>
 
 #include "device/device.h"
+#include "golden/golden_collective.h"
 #include "golden/golden_fused.h"
 #include "ops/collective/fused_minimal.h"
 #include "ops/op_enums.h"
@@ -347,6 +350,131 @@ static tt_status strided_expand(struct tt_call *call)
 				TT_OUTPUTS(given), .attrs = attrs, .in_place = given != NULL);
 }
 
+/* ---- gathering alone ------------------------------------------------------------------------------------------------ */
+
+#define MANY 262144u /* bytes over a link that four senders share; fewer have two */
+
+static tt_status gather_infer(struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	struct ttnn_shape shape = in->shape;
+	int64_t dim = launch->attrs[S_DIM].integer;
+
+	if (dim > UINT32_MAX / 2)
+		dim -= (int64_t)UINT32_MAX + 1 - shape.rank;
+	TT_NEED(dim >= 0, "strided_all_gather_async: a tensor of %u dimensions has no such one",
+		shape.rank);
+	TT_TRY(tt_need_dim(&shape, (uint32_t)dim));
+	shape.dim[dim] *= tt_attr_u32(launch, S_SIZE);
+	TT_TRY(tt_check_given(launch, 0, &shape));
+	if (tt_infer_given(launch, 0))
+		return TTNN_OK;
+	return tt_spec_simple(&launch->specs[0], &shape, in->dtype, in->layout,
+			      launch->attrs[S_MEMORY].memory);
+}
+
+/* Chips that follow each other neighbour each other, in a ring the last the first as well. */
+static tt_status check_line(const struct tt_launch *launch)
+{
+	uint32_t rows = launch->device->rows, cols = launch->device->cols;
+
+	TT_REQUIRE(rows == 1 || cols == 1 || tt_value_given(&launch->attrs[S_AXIS]),
+		   "forwarding_direction.has_value()",
+		   "Could not find any forwarding direction from src (M0, D%u) to dst (M0, D%u)",
+		   cols - 1, cols);
+	if (launch->attrs[S_TOPOLOGY].integer == TT_TOPOLOGY_LINEAR)
+		return TTNN_OK;
+	return tt_blocks_check_ring(launch, tt_group_axis(&launch->attrs[S_AXIS]));
+}
+
+static tt_status gather_validate(struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+
+	TT_TRY(tt_need_dim(&in->padded, 3));
+	TT_NEED(in->pages, "strided_all_gather_async: there is nothing to gather");
+	TT_TRY(check_line(launch));
+	TT_TRY(tt_check_semaphores(&launch->attrs[S_SIGNALS], 0));
+	return tt_check_semaphores(&launch->attrs[S_SIGNALS], 1);
+}
+
+static uint32_t gather_workers(const struct tt_launch *launch)
+{
+	const struct ttnn_value *given = &launch->attrs[S_WORKERS];
+	uint32_t links = tt_link_count(launch), size = tt_attr_u32(launch, S_SIZE);
+	double bytes = (double)launch->outputs[0]->spec.bytes * (size - 1) / size /
+		       (links ? links : 1) / (tt_group_is_ring(launch) ? 2 : 1);
+	uint32_t cores = (uint32_t)ttnn_core_set_cores(launch->grid);
+	uint32_t workers = bytes > MANY ? 4 : 2;
+
+	if (given->kind == TTNN_VALUE_INT)
+		return (uint32_t)given->integer;
+	while (workers > 1 && (uint64_t)links * 2 * (workers + 1) > cores)
+		workers /= 2;
+	return workers;
+}
+
+static tt_status gather_memory(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	struct tt_senders senders = {.workers = gather_workers(launch), .mux = 1};
+	const ttnn_core_set *cores;
+
+	TT_TRY(tt_sender_cores(&cores, launch, &senders));
+	return TT_PLAN(plan, cores,
+		       TT_CB_ROW(0, "sender", .pages = 3 * tt_packet_pages(launch),
+				 .page = launch->inputs[0]->spec.page_bytes));
+}
+
+static tt_status gather_kernel(struct tt_launch *launch)
+{
+	int64_t dim = launch->attrs[S_DIM].integer;
+
+	if (dim > UINT32_MAX / 2)
+		dim -= (int64_t)UINT32_MAX + 1 - launch->inputs[0]->spec.shape.rank;
+	return tt_part_gather(launch,
+			      &(struct tt_gathering){launch->outputs[0], launch->inputs[0],
+						     (uint32_t)dim, &launch->attrs[S_AXIS]});
+}
+
+static const struct tt_prog strided_gather = {
+	.device_op = "StridedAllGatherAsync",
+	.prim = "ttnn::prim::strided_all_gather_async",
+	.attrs = &strided_schema,
+	.infer = gather_infer,
+	.validate = gather_validate,
+	TT_FACTORY("ttnn::experimental::prim::StridedAllGatherAsyncProgramFactory", gather_memory),
+	TT_KERNEL(gather_kernel),
+	.cost = tt_cost_unmodelled_move,
+	.per_chip = true,
+	.together = true,
+	.drops_forward = true,
+};
+
+static tt_status gather_expand(struct tt_call *call)
+{
+	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"),
+			 *given = tt_call_tensor(call, "persistent_output_buffer");
+	struct ttnn_value attrs[strided_schema_count] = {0}, *topology = &attrs[S_TOPOLOGY];
+
+	TT_TRY(tt_async_on_mesh(call, in));
+	attrs[S_SIZE] = ttnn_v_int(tt_group_size(tt_tensor_device(in),
+						 tt_group_axis(tt_call_arg(call, "cluster_axis"))));
+	TT_REQUIRE(attrs[S_SIZE].integer > 1, "num_devices > 1",
+		   "strided_all_gather_async op will only work for num_devices > 1, but has %d",
+		   (int)attrs[S_SIZE].integer);
+	attrs[S_DIM] = ttnn_v_int((uint32_t)tt_call_int(call, "dim", 3));
+	attrs[S_MEMORY] = tt_value_memory_or_like(call, in);
+	attrs[S_SIGNALS] = *tt_call_arg(call, "multi_device_global_semaphore");
+	*topology = *tt_call_arg(call, "topology");
+	if (attrs[S_SIZE].integer == 2)
+		*topology = tt_value_enum(&tt_enum_topology, TT_TOPOLOGY_LINEAR);
+	tt_attrs_bind(call, &strided_schema, attrs);
+	return TT_LAUNCH_RETURN(call, &strided_gather, TT_INPUTS(in, given), TT_OUTPUTS(given),
+				.attrs = attrs, .in_place = given != NULL);
+}
+
+/* ---- rows ----------------------------------------------------------------------------------------------------------- */
+
 static const struct tt_op ops[] = {
 	{.name = "ttnn.experimental.strided_all_gather_minimal_matmul_async",
 	 .doc = "The parts of all devices, one behind the other, and the product of them and a "
@@ -369,6 +497,18 @@ static const struct tt_op ops[] = {
 	 .golden = tt_golden_strided_minimal,
 	 .gives = "[Tensor]",
 	 TT_PROGRAMS(&strided_minimal)},
+	{.name = "ttnn.experimental.strided_all_gather_async",
+	 .doc = "The parts of all devices, one behind the other, as a product takes them.",
+	 .family = "collective_strided",
+	 .sigs = {"input_tensor: Tensor, persistent_output_buffer: Tensor?, dim: int, "
+		  "multi_device_global_semaphore: any, *, num_links: size = 1, "
+		  "memory_config: MemoryConfig? = None, topology: Topology = Ring, "
+		  "cluster_axis: size? = None, num_workers_per_link: size? = None, "
+		  "num_buffers_per_channel: size? = None, mm_cores_y: size? = None, "
+		  "mm_block_ht: size? = None, mm_block_wt: size? = None"},
+	 .expand = gather_expand,
+	 .golden = tt_golden_all_gather,
+	 TT_PROGRAMS(&strided_gather)},
 };
 
 const struct tt_op_family tt_family_fused_strided = {"collective_fused", ops, TT_COUNT(ops)};
