@@ -38,6 +38,7 @@
 	X(embedding)                                                                               \
 	X(example)                                                                                 \
 	X(exchange)                                                                                \
+	X(expert_offsets)                                                                          \
 	X(expert_regions)                                                                          \
 	X(expert_token_remap)                                                                      \
 	X(expert_weights)                                                                          \

@@ -492,7 +492,7 @@ static tt_status choose(struct tt_launch *launch)
 /* A dry run: what would be there, nothing placed, nothing kept. */
 static void rehearse_built(const struct tt_launch *launch, struct built *built, bool hit)
 {
-	uint32_t times = launch->prog->per_chip ? launch->device->memory->chips : 1;
+	uint32_t times = tt_launch_programs(launch);
 	uint32_t *order = launch->prog->part ? tt_launch_order(launch) : NULL;
 	struct emitted emitted = {.memory = {0}};
 	struct emissions emissions;
@@ -712,7 +712,7 @@ static tt_status go_to_chips(struct emissions *emissions, struct tt_launch *laun
 	struct emitted emitted = {.facts = NULL};
 	tt_status status;
 
-	for (uint32_t i = 0; i < (launch->prog->per_chip ? chips : 1); i++)
+	for (uint32_t i = 0; i < tt_launch_programs(launch); i++)
 		if (program_of(built, launch, i))
 			emit_release(emissions, launch, launch->device->id);
 	for (uint32_t i = 0; i < built->other_count && !hit; i++)

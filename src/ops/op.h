@@ -315,6 +315,8 @@ struct tt_prog {
 	bool mute;          /* (optional) nobody sees that there are tensors in its result */
 	bool drops_forward; /* (optional) refused, its outputs go first to last, as a vector's do */
 	enum tt_kept_order kept_order;
+	/* (optional) of those: chips at one place along this axis have one program together */
+	int64_t (*shared_across)(const struct tt_launch *launch);
 	bool few; /* (optional) most chips take no part: programs go out from the last part to the first */
 	bool last_first; /* (optional) its outputs are made from the last to the first */
 };
