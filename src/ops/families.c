@@ -114,6 +114,7 @@
 	X(point_to_point)                                                                          \
 	X(pool)                                                                                    \
 	X(post_combine)                                                                            \
+	X(prefill_dispatch)                                                                        \
 	X(prefill_gate)                                                                            \
 	X(prod)                                                                                    \
 	X(quantization)                                                                            \

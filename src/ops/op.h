@@ -280,8 +280,16 @@ struct tt_cost {
 
 #define TT_NO_PART UINT32_MAX
 
-/* How what a program keeps is given up: as members of a struct, as a vector, or as a vector in front of the last. */
-enum tt_kept_order { TT_KEPT_BACKWARD, TT_KEPT_FORWARD, TT_KEPT_LAST_FORWARD };
+/*
+ * How what a program keeps is given up: as members of a struct, as a vector, as a vector in front of the last, or as a
+ * vector once the program is built, which before were variables of a function.
+ */
+enum tt_kept_order {
+	TT_KEPT_BACKWARD,
+	TT_KEPT_FORWARD,
+	TT_KEPT_LAST_FORWARD,
+	TT_KEPT_BUILT_FORWARD
+};
 
 struct tt_prog {
 	const char *device_op;                        /* "BinaryNgDeviceOperation" */
