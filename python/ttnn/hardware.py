@@ -39,12 +39,13 @@ _INNER = """
     multi_device.experimental.resolve_blitz_decode_pipeline_allocation
 """
 _INNER_MODULES = "ttnn._ttnn.operations.experimental.quasar ttnn._experimental.layer_completion ttnn.distributed.ttrun"
-# Of ttnn.experimental: between processes, and kernels that fetch weights ahead. A name with a dot makes a module.
+# Of ttnn.experimental: between processes, and kernels that fetch weights ahead. A name with a dot is a module's.
 _TRIALS = """
     send_async recv_async send_direct_async recv_direct_async send_async_d2h recv_async_h2d queue_tensor_prefetcher_request
     create_global_circular_buffer_for_tensor_prefetcher create_global_circular_buffer_for_matmul_1d start_tensor_prefetcher
     stop_tensor_prefetcher wait_for_cq_on_tensor_prefetcher tensor_prefetcher_matmul tensor_prefetcher_block_count_for_matmul_1d
     test_dram_prefetcher_validator test_dram_prefetcher_consumer
+    deepseek_prefill.inbound_socket_service_sync deepseek_prefill.outbound_socket_service_sync
 """
 _TRIAL_MODULES = "quasar"
 
@@ -109,8 +110,10 @@ class _Refusing(types.ModuleType):
 def refuse_trials(experimental):
     """Puts what needs cards into ttnn.experimental, unless it is there."""
     for name in _TRIALS.split():
-        if not hasattr(experimental, name):
-            setattr(experimental, name, _refuse(f"experimental.{name}"))
+        module, _, last = name.rpartition(".")
+        owner = getattr(experimental, module) if module else experimental
+        if not hasattr(owner, last):
+            setattr(owner, last, _refuse(f"experimental.{name}"))
     for name in _TRIAL_MODULES.split():
         module = sys.modules.setdefault(f"ttnn.experimental.{name}", _Refusing(f"ttnn.experimental.{name}"))
         setattr(experimental, name, module)

@@ -92,6 +92,28 @@ static void order_parts(uint32_t *order, const struct tt_launch *launch)
 			order[used++] = chip;
 }
 
+/* Rows or columns of chips that have one program together, the last first. */
+static void order_places(uint32_t *order, const struct tt_launch *launch)
+{
+	uint32_t rows = launch->device->rows, cols = launch->device->cols;
+	bool across = launch->prog->shared_across(launch) > 0;
+
+	for (uint32_t i = 0; i < rows * cols; i++)
+		order[i] = across ? i % rows * cols + cols - 1 - i / rows
+				  : (rows - 1 - i / cols) * cols + i % cols;
+}
+
+uint32_t tt_launch_programs(const struct tt_launch *launch)
+{
+	const struct tt_device *device = launch->device;
+
+	if (!launch->prog->per_chip)
+		return 1;
+	if (!launch->prog->shared_across)
+		return device->rows * device->cols;
+	return launch->prog->shared_across(launch) > 0 ? device->cols : device->rows;
+}
+
 uint32_t *tt_launch_order(const struct tt_launch *launch)
 {
 	uint32_t *order = NULL;
@@ -99,7 +121,9 @@ uint32_t *tt_launch_order(const struct tt_launch *launch)
 	if (launch->prog->per_chip)
 		order = tt_arena_alloc(launch->arena, launch->device->rows * launch->device->cols *
 							      sizeof(*order));
-	if (order && launch->prog->few)
+	if (order && tt_launch_programs(launch) < launch->device->rows * launch->device->cols)
+		order_places(order, launch);
+	else if (order && launch->prog->few)
 		order_parts(order, launch);
 	else if (order)
 		tt_chip_order(order, launch->device->rows, launch->device->cols);

@@ -18,4 +18,7 @@ void tt_chip_order(uint32_t *out, uint32_t rows, uint32_t cols);
 struct tt_launch;
 uint32_t *tt_launch_order(const struct tt_launch *launch);
 
+/* How many programs a launch consists of: one, or one for each chip or line of chips. */
+uint32_t tt_launch_programs(const struct tt_launch *launch);
+
 #endif

@@ -4,7 +4,7 @@
 
 #include "ops/op.h"
 
-#define TT_EXPERTS_MAX 512 /* that a gate takes */
+#define TT_EXPERTS_MAX 1024 /* that a gate takes */
 
 /* The nearest bfloat16. */
 double tt_experts_rounded(double number);

@@ -33,11 +33,13 @@
 	X(delta_chunk)                                                                             \
 	X(delta_recurrent)                                                                         \
 	X(delta_rule)                                                                              \
+	X(dispatch_metadata)                                                                       \
 	X(dropout)                                                                                 \
 	X(ema)                                                                                     \
 	X(embedding)                                                                               \
 	X(example)                                                                                 \
 	X(exchange)                                                                                \
+	X(expert_offsets)                                                                          \
 	X(expert_regions)                                                                          \
 	X(expert_token_remap)                                                                      \
 	X(expert_weights)                                                                          \
@@ -76,15 +78,13 @@
 	X(loss)                                                                                    \
 	X(matmul)                                                                                  \
 	X(matmul_decode)                                                                           \
-	X(mesh_partition)                                                                          \
 	X(matmul_ring)                                                                             \
+	X(mesh_partition)                                                                          \
 	X(minimal_matmul)                                                                          \
 	X(moe)                                                                                     \
 	X(moe_fast_reduce)                                                                         \
-	X(dispatch_metadata)                                                                       \
-	X(reduce_combine)                                                                          \
-	X(moe_scatter)                                                                             \
 	X(moe_gate)                                                                                \
+	X(moe_scatter)                                                                             \
 	X(moe_tilize)                                                                              \
 	X(moreh)                                                                                   \
 	X(moreh_arange)                                                                            \
@@ -119,14 +119,17 @@
 	X(pool)                                                                                    \
 	X(post_combine)                                                                            \
 	X(prefetch)                                                                                \
+	X(prefill_dispatch)                                                                        \
+	X(prefill_gate)                                                                            \
 	X(prod)                                                                                    \
 	X(quantization)                                                                            \
 	X(random)                                                                                  \
+	X(reduce_combine)                                                                          \
 	X(reduce_outer)                                                                            \
 	X(reduce_scatter)                                                                          \
 	X(reduce_scatter_direct)                                                                   \
-	X(reduction)                                                                               \
 	X(reduce_to_root)                                                                          \
+	X(reduction)                                                                               \
 	X(regroup)                                                                                 \
 	X(repeat)                                                                                  \
 	X(repeat_interleave)                                                                       \
@@ -134,11 +137,11 @@
 	X(reshape_on_device)                                                                       \
 	X(roll)                                                                                    \
 	X(rotary)                                                                                  \
-	X(rows_complex)                                                                            \
 	X(rotary_indexed)                                                                          \
 	X(rotary_llama)                                                                            \
 	X(rotate)                                                                                  \
 	X(routing_remap)                                                                           \
+	X(rows_complex)                                                                            \
 	X(sampling)                                                                                \
 	X(scan)                                                                                    \
 	X(scatter)                                                                                 \

@@ -121,9 +121,10 @@ static void give_up(struct tt_tensor **kept, enum tt_kept_order order)
 	while (count < TT_KEPT_MAX && kept[count])
 		count++;
 	for (size_t i = 0; i < count; i++) {
-		size_t which = order == TT_KEPT_BACKWARD  ? count - 1 - i
-			       : order == TT_KEPT_FORWARD ? i
-							  : (i + count - 1) % count;
+		size_t which = order == TT_KEPT_BACKWARD ? count - 1 - i
+			       : order == TT_KEPT_FORWARD || order == TT_KEPT_BUILT_FORWARD
+				       ? i
+				       : (i + count - 1) % count;
 
 		ttnn_tensor_unref(kept[which]);
 	}
@@ -226,10 +227,17 @@ tt_status tt_launch_keep(struct tt_launch *launch, struct tt_tensor *tensor)
 	return TTNN_OK;
 }
 
+static enum tt_kept_order unbuilt_order(const struct tt_launch *launch)
+{
+	enum tt_kept_order order = launch->prog->kept_order;
+
+	return order == TT_KEPT_BUILT_FORWARD ? TT_KEPT_BACKWARD : order;
+}
+
 /* What was made for a program that was not built after all. */
 static void drop_kept(struct tt_launch *launch)
 {
-	give_up(launch->kept, launch->prog->kept_order);
+	give_up(launch->kept, unbuilt_order(launch));
 	memset(launch->kept, 0, launch->kept_count * sizeof(launch->kept[0]));
 	launch->kept_count = 0;
 }
@@ -287,6 +295,7 @@ static tt_status build(struct built **out, struct tt_launch *launch)
 	built->order = launch->prog->kept_order;
 	status = build_parts(built, launch);
 	if (status != TTNN_OK) {
+		built->order = unbuilt_order(launch);
 		free_built(built);
 		return status;
 	}
@@ -492,7 +501,7 @@ static tt_status choose(struct tt_launch *launch)
 /* A dry run: what would be there, nothing placed, nothing kept. */
 static void rehearse_built(const struct tt_launch *launch, struct built *built, bool hit)
 {
-	uint32_t times = launch->prog->per_chip ? launch->device->memory->chips : 1;
+	uint32_t times = tt_launch_programs(launch);
 	uint32_t *order = launch->prog->part ? tt_launch_order(launch) : NULL;
 	struct emitted emitted = {.memory = {0}};
 	struct emissions emissions;
@@ -712,7 +721,7 @@ static tt_status go_to_chips(struct emissions *emissions, struct tt_launch *laun
 	struct emitted emitted = {.facts = NULL};
 	tt_status status;
 
-	for (uint32_t i = 0; i < (launch->prog->per_chip ? chips : 1); i++)
+	for (uint32_t i = 0; i < tt_launch_programs(launch); i++)
 		if (program_of(built, launch, i))
 			emit_release(emissions, launch, launch->device->id);
 	for (uint32_t i = 0; i < built->other_count && !hit; i++)

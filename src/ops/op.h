@@ -280,8 +280,16 @@ struct tt_cost {
 
 #define TT_NO_PART UINT32_MAX
 
-/* How what a program keeps is given up: as members of a struct, as a vector, or as a vector in front of the last. */
-enum tt_kept_order { TT_KEPT_BACKWARD, TT_KEPT_FORWARD, TT_KEPT_LAST_FORWARD };
+/*
+ * How what a program keeps is given up: as members of a struct, as a vector, as a vector in front of the last, or as a
+ * vector once the program is built, which before were variables of a function.
+ */
+enum tt_kept_order {
+	TT_KEPT_BACKWARD,
+	TT_KEPT_FORWARD,
+	TT_KEPT_LAST_FORWARD,
+	TT_KEPT_BUILT_FORWARD
+};
 
 struct tt_prog {
 	const char *device_op;                        /* "BinaryNgDeviceOperation" */
@@ -315,6 +323,8 @@ struct tt_prog {
 	bool mute;          /* (optional) nobody sees that there are tensors in its result */
 	bool drops_forward; /* (optional) refused, its outputs go first to last, as a vector's do */
 	enum tt_kept_order kept_order;
+	/* (optional) of those: chips at one place along this axis have one program together */
+	int64_t (*shared_across)(const struct tt_launch *launch);
 	bool few; /* (optional) most chips take no part: programs go out from the last part to the first */
 	bool last_first; /* (optional) its outputs are made from the last to the first */
 };

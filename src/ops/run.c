@@ -11,6 +11,7 @@
 #include "device/buffer.h"
 #include "device/device.h"
 #include "device/devtensor.h"
+#include "device/generation.h"
 #include "event/call.h"
 #include "ops/gives.h"
 #include "ops/launch.h"
@@ -236,6 +237,16 @@ static void emit_created(struct tt_event *events, size_t emitted, struct tt_tens
 	tt_event_emit_all(events, count);
 }
 
+/* A type that the chips cannot have is refused inside the scope. */
+static tt_status make_tensor(struct tt_tensor **out, struct tt_device *device,
+			     const struct ttnn_tensor_spec *spec)
+{
+	TT_REQUIRE(spec->dtype != TTNN_FP8_E4M3 || tt_is_blackhole(device),
+		   "tt::is_data_format_supported(tt::DataFormat::Fp8_e4m3, mesh_device.arch())",
+		   "FP8_E4M3 is not supported on arch wormhole_b0");
+	return tt_device_tensor_new(out, device, spec);
+}
+
 /* The event of the buffer's maker goes out with the scope around it. None is emitted of a buffer that did not stay. */
 static tt_status create_aloud(struct tt_tensor **out, struct tt_device *device,
 			      const struct ttnn_tensor_spec *spec)
@@ -246,7 +257,7 @@ static tt_status create_aloud(struct tt_tensor **out, struct tt_device *device,
 
 	events[CREATED_BEGIN].ticks = tt_clock_ticks();
 	tt_event_hold(&held);
-	status = tt_device_tensor_new(out, device, spec);
+	status = make_tensor(out, device, spec);
 	tt_event_hold(NULL);
 	if (status == TTNN_OK) {
 		tt_tensor_renumber(*out);
@@ -267,7 +278,7 @@ tt_status tt_call_create(struct tt_tensor **out, struct tt_call *call, struct tt
 		return tt_device_check_open(device);
 	if (tt_event_on())
 		return create_aloud(out, device, spec);
-	TT_TRY(tt_device_tensor_new(out, device, spec));
+	TT_TRY(make_tensor(out, device, spec));
 	tt_tensor_renumber(*out);
 	return TTNN_OK;
 }

@@ -239,8 +239,97 @@ TEST(sums)
 	}
 }
 
+/* How many tokens are none, and on which side. */
+static void add_padding(struct given *given, uint32_t n, uint32_t tokens)
+{
+	int32_t config[] = {(int32_t)(tokens * (n % 4) / 4), (int32_t)n % 2};
+
+	if (n % 3 == 1)
+		given_numbers(given, "padding_config", &(struct ttnn_shape){2, {1, 2}}, TTNN_UINT32,
+			      config);
+}
+
+TEST(best_experts)
+{
+	static const struct ttnn_memory_config l1 = {.buffer = TTNN_L1};
+	struct given given = {.state = 9};
+
+	for (uint32_t n = 0; n < CASES; n++) {
+		uint32_t rows = n % 5 == 4 ? 37 : 32 * (1 + n % 2), batches = 1 + n % 7 / 6;
+		uint32_t experts = n % 2 ? 32 * (1 + n % 4) : 256;
+		struct ttnn_spec_args scores =
+			given_spec(n % 3 ? TTNN_FLOAT32 : TTNN_BFLOAT16, batches, 1, rows, experts);
+		struct ttnn_spec_args bias = scores;
+
+		bias.dtype = n % 4 == 3 ? TTNN_BFLOAT16 : scores.dtype;
+		given_tensor(&given, "scores", &scores, -3, 3);
+		given_tensor(&given, "bias", &bias, -1, 1);
+		if (n % 2) {
+			given_add(&given, "n_groups", ttnn_v_int(1));
+			given_add(&given, "n_activated_experts", ttnn_v_int(1 + n * 3 % 32));
+		}
+		given_add(&given, "route_scale", ttnn_v_real(n % 4 ? 2.5 : 1));
+		if (n % 6 > 3)
+			given_add(&given, "score_func", ttnn_v_string("sqrtsoftplus"));
+		if (n % 4 > 1)
+			given_add(&given, "weights_layout", ttnn_v_layout(TTNN_ROW_MAJOR));
+		if (n % 5 == 1)
+			given_add(&given, "memory_config", ttnn_v_memory(&l1));
+		add_padding(&given, n, rows * batches);
+		given_case(&given, PREFILL "moe_grouped_topk", n, 4);
+	}
+}
+
+TEST(biased_scores)
+{
+	struct ttnn_spec_args spec = given_spec(TTNN_FLOAT32, 1, 1, 32, 64);
+	struct given given = {.state = 10};
+	struct ttnn_results results;
+	double scores[32 * 64], bias[32 * 64], biased[32 * 64];
+
+	CHECK_OK(tt_tensor_numbers(scores, 32 * 64, given_tensor(&given, "scores", &spec, -3, 3)));
+	CHECK_OK(tt_tensor_numbers(bias, 32 * 64, given_tensor(&given, "bias", &spec, -1, 1)));
+	given_tensor(&given, "biased_scores", &spec, 0, 1);
+	given_add(&given, "n_groups", ttnn_v_int(1));
+	CHECK_OK(ttnn_call(&results, PREFILL "moe_grouped_topk", given.args, given.count,
+			   TTNN_FRONTEND_C));
+	CHECK(results.count == 2);
+	CHECK_OK(tt_tensor_numbers(biased, 32 * 64, given.tensors[2]));
+	for (size_t i = 0; i < 32 * 64; i++)
+		CHECK(fabs(biased[i] - bias[i] - 1 / (1 + exp(-scores[i]))) < 1e-6);
+	for (size_t i = 0; i < results.count; i++)
+		ttnn_tensor_unref(results.tensors[i]);
+	given_free(&given);
+}
+
+TEST(experts_of_words)
+{
+	struct given given = {.state = 11};
+
+	for (uint32_t n = 0; n < CASES; n++) {
+		uint32_t rows = n % 5 == 4 ? 37 : 32 * (1 + n % 2), batches = 1 + n % 7 / 6;
+		uint32_t experts = 32 * (1 + n % 9), active = 1 + n * 5 % 16;
+		struct ttnn_spec_args scores = given_spec(TTNN_FLOAT32, batches, 1, rows, experts);
+		struct ttnn_spec_args words = {.dtype = TTNN_UINT32},
+				      table = {.dtype = TTNN_UINT16};
+
+		words.shape = (struct ttnn_shape){2, {batches * ((rows + 31) / 32), 32}};
+		table.shape = (struct ttnn_shape){2, {50, active + n % 3}};
+		given_tensor(&given, "scores", &scores, -3, 3);
+		given_tensor(&given, "input_ids", &words, 0, 50);
+		given_tensor(&given, "tid2eid", &table, 0, experts);
+		given_add(&given, "n_activated_experts", ttnn_v_int(active));
+		given_add(&given, "route_scale", ttnn_v_real(n % 4 ? 2.5 : 1));
+		if (n % 4 == 3)
+			given_add(&given, "score_func", ttnn_v_string("sigmoid"));
+		add_padding(&given, n, rows * batches);
+		given_case(&given, PREFILL "moe_hash_gate", n, 4);
+	}
+}
+
 TEST(zz_all_rows)
 {
+	golden_check_family("prefill_gate");
 	golden_check_family("post_combine");
 	golden_check_family("rotary_indexed");
 	golden_check_family("expert_regions");

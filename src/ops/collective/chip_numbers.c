@@ -20,6 +20,12 @@ tt_status tt_chip_read(double **out, const struct tt_launch *launch, size_t inpu
 tt_status tt_chip_write(const struct tt_launch *launch, size_t output, uint32_t chip,
 			const float *values)
 {
+	return tt_chip_write_as(launch, output, chip, values, TTNN_FLOAT32);
+}
+
+tt_status tt_chip_write_as(const struct tt_launch *launch, size_t output, uint32_t chip,
+			   const void *values, enum ttnn_dtype dtype)
+{
 	const struct ttnn_tensor_spec *own = &launch->outputs[output]->spec;
 	struct ttnn_spec_args args = {
 		.shape = own->shape, .dtype = own->dtype, .layout = own->layout, .tile = own->tile};
@@ -28,7 +34,7 @@ tt_status tt_chip_write(const struct tt_launch *launch, size_t output, uint32_t 
 	tt_status status;
 
 	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	TT_TRY(ttnn_tensor_from_data(&host, values, TTNN_FLOAT32, &spec, 0));
+	TT_TRY(ttnn_tensor_from_data(&host, values, dtype, &spec, 0));
 	status = tt_tensor_resident(&out, launch->outputs[output], chip, TT_BUFFER_OVERWRITE);
 	if (status == TTNN_OK) {
 		status = tt_backend_get()->reshape(out, host);

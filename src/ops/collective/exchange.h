@@ -14,6 +14,10 @@ tt_status tt_chip_read(double **out, const struct tt_launch *launch, size_t inpu
 tt_status tt_chip_write(const struct tt_launch *launch, size_t output, uint32_t chip,
 			const float *values);
 
+/* Numbers of another type than float32. */
+tt_status tt_chip_write_as(const struct tt_launch *launch, size_t output, uint32_t chip,
+			   const void *values, enum ttnn_dtype dtype);
+
 /* Zeros for a chip's part of an output; NULL without memory. */
 float *tt_chip_zeros(const struct tt_launch *launch, size_t output);
 
