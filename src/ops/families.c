@@ -66,6 +66,7 @@
 	X(host_pad)                                                                                \
 	X(index_fill)                                                                              \
 	X(indexed_fill)                                                                            \
+	X(indexer_ring)                                                                            \
 	X(indexer_score)                                                                           \
 	X(integral_image)                                                                          \
 	X(isin)                                                                                    \

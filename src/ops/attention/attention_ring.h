@@ -82,6 +82,16 @@ struct tt_ring_part {
 tt_status tt_ring_attend(struct tt_tensor *out, struct tt_tensor *q,
 			 const struct tt_ring_part *part, struct tt_attention_job job);
 
+/* What gathers parts of tensors beside a program: cores from an offset on, two for each link. */
+struct tt_ring_senders {
+	struct ttnn_core offset;
+	uint64_t links, page; /* page: of the gathered tensor */
+	bool columns;         /* cores go down columns */
+	bool numbers;         /* how much there is to send is on the device */
+};
+tt_status tt_ring_sender_rows(struct tt_plan *plan, const struct tt_launch *launch,
+			      const struct tt_ring_senders *senders);
+
 /* The kernel, which runs once for all chips. */
 tt_status tt_ring_run(struct tt_launch *launch);
 
