@@ -97,6 +97,7 @@
 	X(moreh_softmax)                                                                           \
 	X(moreh_step)                                                                              \
 	X(narrow)                                                                                  \
+	X(neighbor_halo)                                                                           \
 	X(neighbors)                                                                               \
 	X(nonzero)                                                                                 \
 	X(norm)                                                                                    \
