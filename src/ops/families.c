@@ -10,6 +10,7 @@
 	X(attention_distributed)                                                                   \
 	X(attention_joint)                                                                         \
 	X(attention_ring)                                                                          \
+	X(attention_ring_exp)                                                                      \
 	X(attention_sparse)                                                                        \
 	X(attn_matmul)                                                                             \
 	X(attn_matmul_group)                                                                       \

@@ -96,7 +96,7 @@ uint64_t tt_ring_halo(const struct tt_launch *launch)
 
 /* ---- specs ----------------------------------------------------------------------------------------------- */
 
-static tt_status ring_infer(struct tt_launch *launch)
+tt_status tt_ring_infer(struct tt_launch *launch)
 {
 	static const struct ttnn_memory_config dram;
 	const struct ttnn_tensor_spec *q, *joint = tt_ring_spec(launch, TT_RING_JOINT_Q);
@@ -128,8 +128,7 @@ static tt_status ring_infer(struct tt_launch *launch)
 /* ---- program memory ---------------------------------------------------------------------------------------- */
 
 /* The height and width of the largest block of tiles that the matrix engine holds, and that divides these. */
-static void block_of(uint64_t out[2], const uint64_t size[2], uint64_t most,
-		     const uint64_t limit[2])
+void tt_ring_block(uint64_t out[2], const uint64_t size[2], uint64_t most, const uint64_t limit[2])
 {
 	static const uint8_t blocks[][2] = {{2, 4}, {4, 2}, {1, 8}, {8, 1}, {1, 7}, {7, 1}, {2, 3},
 					    {3, 2}, {1, 6}, {6, 1}, {1, 5}, {5, 1}, {2, 2}, {1, 4},
@@ -159,8 +158,8 @@ static uint64_t out_tiles(const struct tt_launch *launch, const struct sizes *s)
 	uint64_t most = tt_compute_tiles(&launch->attrs[TT_RING_COMPUTE]), block[2];
 	bool in_place = s->shared && s->q == 1;
 
-	block_of(block, (uint64_t[]){s->q, s->out_width}, most,
-		 (uint64_t[]){s->fp32 ? s->q : 2, in_place ? 1 : s->out_width});
+	tt_ring_block(block, (uint64_t[]){s->q, s->out_width}, most,
+		      (uint64_t[]){s->fp32 ? s->q : 2, in_place ? 1 : s->out_width});
 	if (block[0] == 1 && 2 * block[1] <= most && s->q >= 2)
 		block[0] = 2;
 	if (s->fp32 || (tt_ring_number(launch, TT_RING_SIZE) > 1 && s->twice) ||
@@ -356,7 +355,7 @@ static tt_status ring_rows(struct tt_plan *plan, const struct tt_launch *launch)
 }
 
 /* Queries of the chip with the keys of all. */
-static void ring_cost(struct tt_cost *cost, const struct tt_launch *launch)
+void tt_ring_cost(struct tt_cost *cost, const struct tt_launch *launch)
 {
 	const uint32_t *q = launch->inputs[TT_RING_Q]->spec.shape.dim;
 	uint64_t joint = tt_ring_dim(launch, TT_RING_JOINT_Q, 2);
@@ -375,11 +374,11 @@ static const struct tt_prog program = {
 	.device_op = "RingJointSDPADeviceOperation",
 	.prim = "ttnn::prim::ring_joint_scaled_dot_product_attention",
 	.attrs = &schema,
-	.infer = ring_infer,
+	.infer = tt_ring_infer,
 	.validate = tt_ring_check,
 	TT_FACTORY("ttnn::prim::RingJointSDPAMeshWorkloadFactory", ring_rows),
 	TT_KERNEL(tt_ring_run),
-	.cost = ring_cost,
+	.cost = tt_ring_cost,
 	.per_chip = true,
 	.together = true,
 	.drops_forward = true,
