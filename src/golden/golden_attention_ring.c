@@ -182,6 +182,7 @@ tt_status tt_golden_attention_ring(struct tt_golden *golden)
 	bool latent = tt_call_tensor(call, "input_tensor_kv") != NULL;
 	struct ttnn_shape rest;
 	struct ring both[2] = {0};
+	const struct tt_array *length = tt_golden_in(golden, "logical_n");
 	struct rules rules;
 
 	TT_GOLDEN_NEED(q);
@@ -197,7 +198,8 @@ tt_status tt_golden_attention_ring(struct tt_golden *golden)
 			   &both[1], axis));
 	TT_GOLDEN_NEED(both[0].parts[0] && both[1].parts[0]);
 	rules = (struct rules){
-		.rows = (uint64_t)tt_call_int(call, "logical_n", 0),
+		.rows = length ? (uint64_t)*tt_at(length, 0)
+			       : (uint64_t)tt_call_int(call, "logical_n", 0),
 		.joint_rows = (uint64_t)tt_call_int(call, "logical_l", 0),
 		.own = q->shape.dim[2],
 		.slot = (uint64_t)(tt_call_int(call, "kv_cache_batch_idx", 0) *

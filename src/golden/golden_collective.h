@@ -24,6 +24,8 @@ tt_status tt_golden_all_reduce(struct tt_golden *golden);
 tt_status tt_golden_all_to_all(struct tt_golden *golden);
 tt_status tt_golden_slice_reshard(struct tt_golden *golden);
 tt_status tt_golden_neighbor_pad(struct tt_golden *golden);
+tt_status tt_golden_neighbor_halo(struct tt_golden *golden);
+tt_status tt_golden_halo_scatter(struct tt_golden *golden);
 
 /* The first part of a sum, also of one that ends in padding; the heads in the first rows of a sum. */
 tt_status tt_golden_llama_reduce_scatter(struct tt_golden *golden);

@@ -10,6 +10,7 @@
 	X(attention_distributed)                                                                   \
 	X(attention_joint)                                                                         \
 	X(attention_ring)                                                                          \
+	X(attention_ring_exp)                                                                      \
 	X(attention_sparse)                                                                        \
 	X(attn_matmul)                                                                             \
 	X(attn_matmul_group)                                                                       \
@@ -70,6 +71,7 @@
 	X(host_pad)                                                                                \
 	X(index_fill)                                                                              \
 	X(indexed_fill)                                                                            \
+	X(indexer_ring)                                                                            \
 	X(indexer_score)                                                                           \
 	X(integral_image)                                                                          \
 	X(isin)                                                                                    \
@@ -101,6 +103,7 @@
 	X(moreh_softmax)                                                                           \
 	X(moreh_step)                                                                              \
 	X(narrow)                                                                                  \
+	X(neighbor_halo)                                                                           \
 	X(neighbors)                                                                               \
 	X(nonzero)                                                                                 \
 	X(norm)                                                                                    \

@@ -220,6 +220,66 @@ TEST(latent_values)
 	tt_arena_deinit(&arena);
 }
 
+/* Heads of which each row of cores has whole ones, with as many chunks as there are columns. */
+TEST(head_by_head)
+{
+	static const struct tt_enum_row rows[] = {{2, "Ring"}};
+	static const struct tt_enum topology = {"Topology", rows, 1};
+	struct given given = {.state = 10};
+	struct tt_arena arena = {0};
+
+	open_mesh();
+	for (uint32_t n = 0; n < GOLDEN_CASES; n++) {
+		uint32_t chips = n % 5 ? COLS : ROWS, width = 32 * (1 + n % 3),
+			 joint = n % 3 ? 0 : 32;
+		uint32_t queries = n % 4 == 3 ? 192 : 96, batches = 1 + n % 2, heads = 4 / batches;
+		enum ttnn_dtype dtype = n % 6 == 5 ? TTNN_BFLOAT8_B : TTNN_BFLOAT16;
+		const struct ttnn_spec_args q = given_spec(dtype, batches, heads, queries, width);
+		const struct ttnn_spec_args jq = given_spec(dtype, batches, heads, joint, width);
+		const struct ttnn_spec_args all =
+			given_spec(dtype, batches, heads, chips * queries, width);
+		int64_t chunk = queries / 3, length = chips * queries - (n % 4 ? n : 0);
+		int32_t number = (int32_t)length;
+		const struct ttnn_arg fields[] = {
+			{"compute_with_storage_grid_size",
+			 {.kind = TTNN_VALUE_CORE, .core = {joint ? 5 : 4, 4}}},
+			{"q_chunk_size", ttnn_v_int(joint ? 32 : chunk)},
+			{"k_chunk_size", ttnn_v_int(n % 2 ? 32 : 64)},
+		};
+		struct ttnn_value config;
+
+		if (joint && queries == 192)
+			continue;
+		CHECK_OK(tt_object_make(&config, &arena, "SDPAProgramConfig", fields,
+					TT_COUNT(fields)));
+		for (int i = 0; i < 3; i++)
+			add_tensor(&given, NULL, &q);
+		for (int i = 0; i < 3 && joint; i++)
+			given_tensor(&given, NULL, &jq, -2, 2);
+		given_tensor(&given, "persistent_output_buffer_k", &all, 0, 0);
+		given_tensor(&given, "persistent_output_buffer_v", &all, 0, 0);
+		given_add(&given, "joint_strategy", ttnn_v_string("rear"));
+		if (n % 7 == 2)
+			given_numbers(&given, "logical_n", &(struct ttnn_shape){1, {1}},
+				      TTNN_UINT32, &number);
+		else
+			given_add(&given, "logical_n", ttnn_v_int(length));
+		given_add(&given, "program_config", config);
+		if (n % 4 == 1)
+			given_add(&given, "scale", ttnn_v_real(0.3));
+		given_add(&given, "dim", ttnn_v_int(2));
+		given_add(&given, "multi_device_global_semaphore", given_list(&given, 0, 1, 2));
+		given_add(&given, "num_links", ttnn_v_int(2));
+		given_add(&given, "cluster_axis", ttnn_v_int(n % 5 ? 1 : 0));
+		given_add(&given, "mesh_device", ttnn_v_device(golden_opened));
+		given_add(&given, "topology", tt_value_enum(&topology, 2));
+		given_add(&given, "num_workers_per_link", ttnn_v_int(2));
+		given_case(&given, "ttnn.transformer.exp_ring_joint_scaled_dot_product_attention",
+			   n, 3);
+	}
+	tt_arena_deinit(&arena);
+}
+
 /* Rows that all chips have; with a start the keys are in blocks, in an order of their own. */
 TEST(shared_out)
 {
@@ -260,6 +320,7 @@ TEST(shared_out)
 TEST(zz_all_rows)
 {
 	golden_check_family("attention_ring");
+	golden_check_family("attention_ring_exp");
 	golden_check_family("attention_distributed");
 	golden_close();
 }

@@ -13,6 +13,8 @@
 
 #include "device/device.h"
 #include "device/devtensor.h"
+#include "device/fabric.h"
+#include "device/generation.h"
 #include "ops/attention/attention_ring.h"
 #include "ops/attention/heads.h"
 #include "ops/collective/collective.h"
@@ -94,7 +96,7 @@ uint64_t tt_ring_halo(const struct tt_launch *launch)
 
 /* ---- specs ----------------------------------------------------------------------------------------------- */
 
-static tt_status ring_infer(struct tt_launch *launch)
+tt_status tt_ring_infer(struct tt_launch *launch)
 {
 	static const struct ttnn_memory_config dram;
 	const struct ttnn_tensor_spec *q, *joint = tt_ring_spec(launch, TT_RING_JOINT_Q);
@@ -126,8 +128,7 @@ static tt_status ring_infer(struct tt_launch *launch)
 /* ---- program memory ---------------------------------------------------------------------------------------- */
 
 /* The height and width of the largest block of tiles that the matrix engine holds, and that divides these. */
-static void block_of(uint64_t out[2], const uint64_t size[2], uint64_t most,
-		     const uint64_t limit[2])
+void tt_ring_block(uint64_t out[2], const uint64_t size[2], uint64_t most, const uint64_t limit[2])
 {
 	static const uint8_t blocks[][2] = {{2, 4}, {4, 2}, {1, 8}, {8, 1}, {1, 7}, {7, 1}, {2, 3},
 					    {3, 2}, {1, 6}, {6, 1}, {1, 5}, {5, 1}, {2, 2}, {1, 4},
@@ -157,8 +158,8 @@ static uint64_t out_tiles(const struct tt_launch *launch, const struct sizes *s)
 	uint64_t most = tt_compute_tiles(&launch->attrs[TT_RING_COMPUTE]), block[2];
 	bool in_place = s->shared && s->q == 1;
 
-	block_of(block, (uint64_t[]){s->q, s->out_width}, most,
-		 (uint64_t[]){s->fp32 ? s->q : 2, in_place ? 1 : s->out_width});
+	tt_ring_block(block, (uint64_t[]){s->q, s->out_width}, most,
+		      (uint64_t[]){s->fp32 ? s->q : 2, in_place ? 1 : s->out_width});
 	if (block[0] == 1 && 2 * block[1] <= most && s->q >= 2)
 		block[0] = 2;
 	if (s->fp32 || (tt_ring_number(launch, TT_RING_SIZE) > 1 && s->twice) ||
@@ -225,23 +226,22 @@ static tt_status sizes_of(struct sizes *s, const struct tt_launch *launch, uint6
 
 /* Cores that gather: `each` for a link, row by row from the offset on or column by column; those of number `own`. */
 static tt_status worker_cores(const ttnn_core_set **out, const struct tt_launch *launch,
-			      uint64_t each, uint64_t own)
+			      const struct tt_ring_senders *s, const uint64_t number[2])
 {
-	struct ttnn_core offset = launch->attrs[TT_RING_OFFSET].core, first = {0}, core;
-	bool columns = tt_ring_flag(launch, TT_RING_COLUMNS);
-	uint64_t links = tt_ring_number(launch, TT_RING_LINKS), outside = 0, side;
+	uint64_t each = number[0], own = number[1], outside = 0, side;
+	struct ttnn_core offset = s->offset, first = {0}, core;
 	struct ttnn_core_range box, *ranges;
 
-	TT_NEED(links <= ttnn_core_set_cores(launch->grid), "there are no %llu links",
-		(unsigned long long)links);
+	TT_NEED(s->links <= ttnn_core_set_cores(launch->grid), "there are no %llu links",
+		(unsigned long long)s->links);
 	TT_TRY(tt_core_set_box(&box, launch->grid));
-	side = (columns ? box.end.y : box.end.x) + 1;
-	ranges = tt_arena_calloc(launch->arena, links, sizeof(*ranges));
+	side = (s->columns ? box.end.y : box.end.x) + 1;
+	ranges = tt_arena_calloc(launch->arena, s->links, sizeof(*ranges));
 	if (!ranges)
 		return tt_fail_nomem();
-	for (uint64_t n = links * each; n-- > 0;) {
-		core.x = (uint32_t)(offset.x + (columns ? n / side : n % side));
-		core.y = (uint32_t)(offset.y + (columns ? n % side : n / side));
+	for (uint64_t n = s->links * each; n-- > 0;) {
+		core.x = (uint32_t)(offset.x + (s->columns ? n / side : n % side));
+		core.y = (uint32_t)(offset.y + (s->columns ? n % side : n / side));
 		if (!tt_core_set_contains(launch->grid, core)) {
 			first = core;
 			outside++;
@@ -254,20 +254,46 @@ static tt_status worker_cores(const ttnn_core_set **out, const struct tt_launch 
 		"Core grid offset %u-%u pushed %llu of the %llu selected worker cores (first: %u-%u) "
 		"off the worker grid; kernels cannot be placed there. Request fewer cores or use a "
 		"smaller offset.",
-		offset.x, offset.y, (unsigned long long)outside, (unsigned long long)(links * each),
-		first.x, first.y);
-	return ttnn_core_set_make(out, ranges, links);
+		offset.x, offset.y, (unsigned long long)outside,
+		(unsigned long long)(s->links * each), first.x, first.y);
+	return ttnn_core_set_make(out, ranges, s->links);
 }
 
 /*
- * The gathering beside it: packets of two pages, eight at a time, and their headers; the first worker of a link sends
- * back and the other one forth. Of a window one worker sends what the next chip needs.
+ * Packets of whole pages, eight at a time, and their headers; the first worker of a link sends back and the other one
+ * forth.
  */
+tt_status tt_ring_sender_rows(struct tt_plan *plan, const struct tt_launch *launch,
+			      const struct tt_ring_senders *s)
+{
+	uint32_t header = tt_fabric_header(ttnn_fabric_get());
+	uint64_t most = tt_is_blackhole(launch->device) ? 4 : 2; /* pages that go out at once */
+	uint64_t pages =
+		8 * tt_lesser(most, s->page < TT_FABRIC_PAYLOAD ? TT_FABRIC_PAYLOAD / s->page : 1);
+	const ttnn_core_set *forward, *back;
+
+	TT_TRY(worker_cores(&back, launch, s, (const uint64_t[]){2, 0}));
+	TT_TRY(worker_cores(&forward, launch, s, (const uint64_t[]){2, 1}));
+	TT_TRY(TT_PLAN(plan, forward, TT_CB_ROW(0, "cb_forward", .pages = pages, .page = s->page),
+		       TT_CB_ROW(2, "cb_backward", .pages = pages, .page = s->page, .cores = back),
+		       TT_CB_ROW(1, NULL, .pages = 16, .page = header),
+		       TT_CB_ROW(1, NULL, .pages = 16, .page = header, .cores = back)));
+	return s->numbers ? TT_PLAN(plan, forward, TT_CB_ROW(3, NULL, .pages = 1, .page = 4),
+				    TT_CB_ROW(3, NULL, .pages = 1, .page = 4, .cores = back))
+			  : TTNN_OK;
+}
+
+/* The gathering beside it. Of a window one worker sends what the next chip needs. */
 static tt_status sender_rows(struct tt_plan *plan, const struct tt_launch *launch)
 {
-	uint64_t page = tt_tensor_tile_bytes(launch->inputs[TT_RING_K]);
+	const struct tt_ring_senders senders = {
+		.offset = launch->attrs[TT_RING_OFFSET].core,
+		.columns = tt_ring_flag(launch, TT_RING_COLUMNS),
+		.links = tt_ring_number(launch, TT_RING_LINKS),
+		.page = tt_tensor_tile_bytes(launch->inputs[TT_RING_K]),
+	};
 	bool window = tt_ring_given(launch, TT_RING_WINDOW);
-	const ttnn_core_set *forward, *back;
+	const ttnn_core_set *back;
 
 	TT_REQUIRE(
 		!window || tt_ring_number(launch, TT_RING_SEMAPHORES) >= 3,
@@ -275,15 +301,11 @@ static tt_status sender_rows(struct tt_plan *plan, const struct tt_launch *launc
 		"Neighbor halo requires three global semaphores: backward all-gather, forward "
 		"all-gather, and dedicated halo. Sliding-window models must allocate 3 semaphores; "
 		"non-halo models may allocate 2");
-	TT_TRY(worker_cores(&back, launch, window ? 1 : 2, 0));
-	if (window)
-		return TT_PLAN(plan, back, TT_CB_ROW(0, NULL, .pages = 32, .page = page),
-			       TT_CB_ROW(1, NULL, .pages = 16, .page = 48));
-	TT_TRY(worker_cores(&forward, launch, 2, 1));
-	return TT_PLAN(plan, forward, TT_CB_ROW(0, "cb_forward", .pages = 16, .page = page),
-		       TT_CB_ROW(2, "cb_backward", .pages = 16, .page = page, .cores = back),
-		       TT_CB_ROW(1, NULL, .pages = 16, .page = 48),
-		       TT_CB_ROW(1, NULL, .pages = 16, .page = 48, .cores = back));
+	if (!window)
+		return tt_ring_sender_rows(plan, launch, &senders);
+	TT_TRY(worker_cores(&back, launch, &senders, (const uint64_t[]){1, 0}));
+	return TT_PLAN(plan, back, TT_CB_ROW(0, NULL, .pages = 32, .page = senders.page),
+		       TT_CB_ROW(1, NULL, .pages = 16, .page = 48));
 }
 
 /* Buffers are numbered as they come. */
@@ -333,7 +355,7 @@ static tt_status ring_rows(struct tt_plan *plan, const struct tt_launch *launch)
 }
 
 /* Queries of the chip with the keys of all. */
-static void ring_cost(struct tt_cost *cost, const struct tt_launch *launch)
+void tt_ring_cost(struct tt_cost *cost, const struct tt_launch *launch)
 {
 	const uint32_t *q = launch->inputs[TT_RING_Q]->spec.shape.dim;
 	uint64_t joint = tt_ring_dim(launch, TT_RING_JOINT_Q, 2);
@@ -352,11 +374,11 @@ static const struct tt_prog program = {
 	.device_op = "RingJointSDPADeviceOperation",
 	.prim = "ttnn::prim::ring_joint_scaled_dot_product_attention",
 	.attrs = &schema,
-	.infer = ring_infer,
+	.infer = tt_ring_infer,
 	.validate = tt_ring_check,
 	TT_FACTORY("ttnn::prim::RingJointSDPAMeshWorkloadFactory", ring_rows),
 	TT_KERNEL(tt_ring_run),
-	.cost = ring_cost,
+	.cost = tt_ring_cost,
 	.per_chip = true,
 	.together = true,
 	.drops_forward = true,

@@ -4,6 +4,7 @@
 
 #include "backend/backend.h"
 #include "ops/attention/attention.h"
+#include "ops/cost.h"
 
 #define TT_RING_ATTRS(X)                                                                           \
 	X(TT_RING_STRATEGY, "joint_strategy")                                                      \
@@ -71,6 +72,7 @@ uint64_t tt_ring_halo(const struct tt_launch *launch);
 bool tt_ring_chunked(const struct tt_launch *launch);
 
 tt_status tt_ring_check(struct tt_launch *launch);
+tt_status tt_ring_check_kinds(const struct tt_launch *launch);
 tt_status tt_ring_check_window(const struct tt_launch *launch);
 
 /* Rows that follow each other: from `at` on in the queries, `to` in the result, `place` in the sequence. */
@@ -81,6 +83,21 @@ struct tt_ring_part {
 /* The job for the queries of a part. */
 tt_status tt_ring_attend(struct tt_tensor *out, struct tt_tensor *q,
 			 const struct tt_ring_part *part, struct tt_attention_job job);
+
+/* Specs of the outputs; what it costs; the height and width of the largest block of tiles that the matrix engine holds. */
+tt_status tt_ring_infer(struct tt_launch *launch);
+void tt_ring_cost(struct tt_cost *cost, const struct tt_launch *launch);
+void tt_ring_block(uint64_t out[2], const uint64_t size[2], uint64_t most, const uint64_t limit[2]);
+
+/* What gathers parts of tensors beside a program: cores from an offset on, two for each link. */
+struct tt_ring_senders {
+	struct ttnn_core offset;
+	uint64_t links, page; /* page: of the gathered tensor */
+	bool columns;         /* cores go down columns */
+	bool numbers;         /* how much there is to send is on the device */
+};
+tt_status tt_ring_sender_rows(struct tt_plan *plan, const struct tt_launch *launch,
+			      const struct tt_ring_senders *senders);
 
 /* The kernel, which runs once for all chips. */
 tt_status tt_ring_run(struct tt_launch *launch);

@@ -155,7 +155,7 @@ static bool strict(const struct tt_launch *launch)
 	       tt_ring_flag(launch, TT_RING_CROSS);
 }
 
-static tt_status check_kinds(const struct tt_launch *launch)
+tt_status tt_ring_check_kinds(const struct tt_launch *launch)
 {
 	enum ttnn_dtype dtype = tt_ring_spec(launch, TT_RING_Q)->dtype;
 
@@ -544,7 +544,7 @@ tt_status tt_ring_check(struct tt_launch *launch)
 	TT_TRY(check_cores(launch));
 	TT_REQUIRE(strcmp(strategy, "rear") == 0, "args.joint_strategy == \"rear\"",
 		   "Joint strategy must be 'rear'. Got: %s", strategy);
-	TT_TRY(check_kinds(launch));
+	TT_TRY(tt_ring_check_kinds(launch));
 	TT_TRY(tt_ring_check_window(launch));
 	TT_TRY(check_modes(launch));
 	TT_TRY(check_rotation(launch));

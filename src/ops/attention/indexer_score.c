@@ -3,107 +3,79 @@
  * learnt weights, and indexer_score_msa, of groups of heads, by blocks of keys where that is asked for.
  *
  * Models IndexerScoreDeviceOperation of ttnn 0.81, which Blackhole has, with IndexerScoreProgramFactory: refusals, memory, cores.
- * Not modelled: caches that are striped over chips, the ring that gathers keys on the way.
+ * What it computes is indexer_rows.c; the ring that gathers keys on the way is indexer_ring.c. Not modelled: caches that are
+ * striped over chips, without a ring.
  */
 #include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
-#include "ops/attention/attention.h"
 #include "ops/attention/heads.h"
+#include "ops/attention/indexer_score.h"
 #include "ops/compute.h"
 #include "ops/creation/creation.h"
 #include "ops/movement/movement.h"
 #include "ops/objects.h"
-#include "ops/values.h"
 
-#define ATTRS(X)                                                                                   \
-	X(START, "chunk_start_idx", .unkeyed = true)                                               \
-	X(RATIO, "key_compression_ratio")                                                          \
-	X(AXES, "seq_shard_axes")                                                                  \
-	X(RELU, "apply_relu")                                                                      \
-	X(GROUPS, "num_groups")                                                                    \
-	X(BLOCK, "block_size")                                                                     \
-	X(GATE, "synthesize_gate")                                                                 \
-	X(SCALE, "gate_scale")                                                                     \
-	X(CONFIG, "program_config")                                                                \
-	X(COMPUTE, "compute_kernel_config")                                                        \
-	X(SLOT, "cache_batch_idx")                                                                 \
-	X(LAYERS, "index_cache_num_layers")                                                        \
-	X(LAYER, "index_cache_layer_idx")                                                          \
-	X(LENGTH, "kv_len")                                                                        \
-	X(CYCLIC, "block_cyclic")                                                                  \
-	X(RING, "fused_ring")                                                                      \
-	X(STRIPES, "cache_tp")
-TT_ATTRS(schema, "operation_attributes_t", ATTRS);
-enum { Q, K, WEIGHTS, INPUTS };
+#define NUMBER_PAGE 64 /* of a tensor with one number */
 #define ROWS_AT_ONCE 8 /* blocks whose numbers fill what a write has to */
 
 /* ---- what is worked with ---------------------------------------------------------------------------------------- */
 
-/* Sizes in tiles, and heads that a core has at once and in a sum. */
-struct work {
-	uint64_t rows, keys, width; /* of queries and keys */
-	uint64_t q, k, heads, at_once, groups, sum;
-	uint64_t block; /* 0: keys one by one */
-};
+static const struct tt_field fields[tt_score_schema_count] = {TT_SCORE_ATTRS(TT_ATTR_FIELD)};
+const struct tt_schema tt_score_schema = {"operation_attributes_t", fields, tt_score_schema_count,
+					  false};
 
-static void work_of(struct work *w, const struct tt_launch *launch)
+void tt_score_work_of(struct tt_score_work *w, const struct tt_launch *launch)
 {
-	const struct ttnn_value *config = launch->attrs[CONFIG].items;
-	const uint32_t *q = launch->inputs[Q]->spec.shape.dim;
+	const struct ttnn_value *config = launch->attrs[TT_SCORE_CONFIG].items;
+	const uint32_t *q = launch->inputs[TT_SCORE_Q]->spec.shape.dim;
 	uint64_t at_once = (uint64_t)config[TT_INDEXER_HEADS].integer;
 
-	*w = (struct work){
+	*w = (struct tt_score_work){
 		.rows = q[2] / TT_TILE,
-		.keys = launch->inputs[K]->spec.shape.dim[2] / TT_TILE,
+		.keys = launch->inputs[TT_SCORE_K]->spec.shape.dim[2] / TT_TILE,
 		.width = q[3] / TT_TILE,
 		.q = (uint64_t)config[TT_INDEXER_Q].integer / TT_TILE,
 		.k = (uint64_t)config[TT_INDEXER_K].integer / TT_TILE,
 		.heads = q[1],
 		.at_once = at_once ? at_once : q[1],
-		.groups = tt_attr_u32(launch, GROUPS),
-		.block = tt_attr_u32(launch, BLOCK) / TT_TILE,
+		.groups = tt_attr_u32(launch, TT_SCORE_GROUPS),
+		.block = tt_attr_u32(launch, TT_SCORE_BLOCK) / TT_TILE,
 	};
 	w->sum = w->groups > 1 ? w->heads / w->groups : w->at_once;
 }
 
-static tt_status indexer_infer(struct tt_launch *launch)
+tt_status tt_score_infer(struct tt_launch *launch)
 {
-	const struct ttnn_tensor_spec *q = &launch->inputs[Q]->spec;
-	const struct ttnn_shape *k = &launch->inputs[K]->spec.shape;
-	uint32_t block = tt_attr_u32(launch, BLOCK), keys;
+	const struct ttnn_tensor_spec *q = &launch->inputs[TT_SCORE_Q]->spec;
+	const struct ttnn_shape *k = &launch->inputs[TT_SCORE_K]->spec.shape;
+	uint32_t block = tt_attr_u32(launch, TT_SCORE_BLOCK), keys;
 	struct ttnn_shape shape;
 
 	for (uint32_t i = 0; i < 3; i++)
 		TT_TRY(tt_need_dim(&q->shape, i));
 	TT_TRY(tt_need_dim(k, 2));
 	keys = block ? k->dim[2] / block : k->dim[2];
-	shape = TT_SHAPE(q->shape.dim[0], tt_attr_u32(launch, GROUPS), q->shape.dim[2], keys);
+	shape = TT_SHAPE(q->shape.dim[0], tt_attr_u32(launch, TT_SCORE_GROUPS), q->shape.dim[2],
+			 keys);
 	return tt_spec_simple(&launch->specs[0], &shape, TTNN_BFLOAT16, TTNN_ROW_MAJOR, &q->memory);
 }
 
 /* ---- refusals --------------------------------------------------------------------------------------------------- */
 
-/* Where the rows of the chips end up: each has the rows behind those of the chip before it. */
-static uint32_t rank_of(const struct tt_launch *launch, uint32_t chip)
+static bool is_ring(const struct tt_launch *launch)
 {
-	const struct ttnn_value *axes = &launch->attrs[AXES];
-
-	if (!axes->count)
-		return chip;
-	return axes->items[0].integer == 0 ? chip / launch->device->cols
-					   : chip % launch->device->cols;
+	return tt_value_given(&launch->attrs[TT_SCORE_RING]);
 }
 
 static tt_status check_machine(const struct tt_launch *launch)
 {
 	TT_REQUIRE(tt_is_blackhole(launch->device), "arch == tt::ARCH::BLACKHOLE",
 		   "indexer_score is only supported on Blackhole, got wormhole_b0");
-	TT_REQUIRE(!tt_compute_has(&launch->attrs[COMPUTE], TT_COMPUTE_FP32), "!fp32_dest_acc_en",
+	TT_REQUIRE(!tt_compute_has(&launch->attrs[TT_SCORE_COMPUTE], TT_COMPUTE_FP32),
+		   "!fp32_dest_acc_en",
 		   "indexer_score requires fp32_dest_acc_en=false (bf16 DEST; the custom LLK is "
 		   "not validated for fp32 DEST)");
-	TT_REQUIRE(!tt_compute_has(&launch->attrs[COMPUTE], TT_COMPUTE_FULL_SYNC),
+	TT_REQUIRE(!tt_compute_has(&launch->attrs[TT_SCORE_COMPUTE], TT_COMPUTE_FULL_SYNC),
 		   "!dst_full_sync_en",
 		   "indexer_score requires dst_full_sync_en=false (the kernel is built half-sync)");
 	return TTNN_OK;
@@ -111,22 +83,32 @@ static tt_status check_machine(const struct tt_launch *launch)
 
 static tt_status check_cache(const struct tt_launch *launch)
 {
-	const struct ttnn_value *slot = &launch->attrs[SLOT], *length = &launch->attrs[LENGTH];
-	const struct ttnn_shape *k = &launch->inputs[K]->spec.shape;
-	uint32_t block = tt_attr_u32(launch, BLOCK), valid = (uint32_t)length->integer;
-	static const int whole[] = {Q, WEIGHTS};
+	const struct ttnn_value *slot = &launch->attrs[TT_SCORE_SLOT],
+				*length = &launch->attrs[TT_SCORE_LENGTH];
+	const struct ttnn_shape *k = &launch->inputs[TT_SCORE_K]->spec.shape;
+	uint32_t block = tt_attr_u32(launch, TT_SCORE_BLOCK), valid = (uint32_t)length->integer;
+	static const int whole[] = {TT_SCORE_Q, TT_SCORE_WEIGHTS};
+	bool ring = is_ring(launch), there = ring && launch->inputs[TT_SCORE_SLOT_THERE];
+	uint32_t slots = launch->inputs[ring ? TT_SCORE_LOCAL : TT_SCORE_K]->spec.shape.dim[0];
+	uint32_t layers = tt_attr_u32(launch, TT_SCORE_LAYERS);
 
 	for (size_t i = 0; i < TT_COUNT(whole); i++)
 		TT_REQUIRE(!tt_memory_config_is_sharded(&launch->inputs[whole[i]]->spec.memory),
 			   "!tp->is_sharded()", "indexer_score %s must use interleaved memory",
 			   i ? "weights" : "q");
-	TT_REQUIRE(tt_value_given(slot) || k->dim[0] == 1, "kB == 1",
+	TT_REQUIRE(tt_value_given(slot) || there || k->dim[0] == 1, "kB == 1",
 		   "indexer_score k batch must be 1 unless a cache slot is selected (got %u)",
 		   k->dim[0]);
-	TT_REQUIRE(!tt_value_given(slot) || slot->integer < k->dim[0],
+	TT_NEED(layers, "indexer_score: index_cache_num_layers must be at least 1");
+	TT_REQUIRE(!there || (layers <= slots && slots % layers == 0),
+		   "attrs.index_cache_num_layers <= kB && kB % attrs.index_cache_num_layers == 0",
+		   "indexer_score index_cache_num_layers %u must divide the index cache's %u slots "
+		   "(user-major)",
+		   layers, slots);
+	TT_REQUIRE(!tt_value_given(slot) || slot->integer < slots,
 		   "attrs.cache_batch_idx.value() < kB",
 		   "indexer_score cache_batch_idx (%" PRId64 ") must be < k batch slots (%u)",
-		   slot->integer, k->dim[0]);
+		   slot->integer, slots);
 	if (!tt_value_given(length))
 		return TTNN_OK;
 	TT_REQUIRE(valid % TT_TILE == 0, "kv_len % tt::constants::TILE_WIDTH == 0",
@@ -144,9 +126,9 @@ static tt_status check_cache(const struct tt_launch *launch)
 
 static tt_status check_shapes(const struct tt_launch *launch)
 {
-	const struct ttnn_shape *q = &launch->inputs[Q]->spec.shape;
-	const struct ttnn_shape *k = &launch->inputs[K]->spec.shape;
-	const struct ttnn_tensor_spec *weights = &launch->inputs[WEIGHTS]->spec;
+	const struct ttnn_shape *q = &launch->inputs[TT_SCORE_Q]->spec.shape;
+	const struct ttnn_shape *k = &launch->inputs[TT_SCORE_K]->spec.shape;
+	const struct ttnn_tensor_spec *weights = &launch->inputs[TT_SCORE_WEIGHTS]->spec;
 	const struct ttnn_shape *w = &weights->shape;
 
 	TT_REQUIRE(q->rank == 4 && k->rank == 4, "q_shape.rank() == 4 && k_shape.rank() == 4",
@@ -156,7 +138,7 @@ static tt_status check_shapes(const struct tt_launch *launch)
 	TT_REQUIRE(q->dim[3] == k->dim[3], "q_shape[3] == k_shape[3]",
 		   "q head dim %u != k head dim %u", q->dim[3], k->dim[3]);
 	TT_REQUIRE(q->dim[0] == 1, "q_shape[0] == 1", "q batch 1 only, got %u", q->dim[0]);
-	if (launch->attrs[GATE].boolean)
+	if (launch->attrs[TT_SCORE_GATE].boolean)
 		return TTNN_OK;
 	TT_REQUIRE(w->rank == 4, "w_shape.rank() == 4", "weights must be rank 4");
 	TT_REQUIRE(w->dim[1] == 1 && w->dim[2] == q->dim[2] && w->dim[3] == q->dim[1],
@@ -174,22 +156,23 @@ static tt_status check_shapes(const struct tt_launch *launch)
 
 static tt_status check_kinds(const struct tt_launch *launch)
 {
-	const uint32_t *q = launch->inputs[Q]->spec.shape.dim;
-	uint32_t keys = launch->inputs[K]->spec.shape.dim[2];
+	const uint32_t *q = launch->inputs[TT_SCORE_Q]->spec.shape.dim;
+	uint32_t keys = launch->inputs[TT_SCORE_K]->spec.shape.dim[2];
 
-	for (int i = Q; i <= K; i++) {
+	for (int i = TT_SCORE_Q; i <= TT_SCORE_K; i++) {
 		enum ttnn_dtype dtype = launch->inputs[i]->spec.dtype;
 
 		TT_REQUIRE(dtype == TTNN_BFLOAT16 || dtype == TTNN_BFLOAT8_B,
-			   i == Q ? "q.dtype() == DataType::BFLOAT16 || q.dtype() == "
-				    "DataType::BFLOAT8_B"
-				  : "k.dtype() == DataType::BFLOAT16 || k.dtype() == "
-				    "DataType::BFLOAT8_B",
+			   i == TT_SCORE_Q ? "q.dtype() == DataType::BFLOAT16 || q.dtype() == "
+					     "DataType::BFLOAT8_B"
+					   : "k.dtype() == DataType::BFLOAT16 || k.dtype() == "
+					     "DataType::BFLOAT8_B",
 			   "%c must be bfloat16 or bfloat8_b (got DataType::%s)",
-			   i == Q ? 'q' : 'k', tt_enum_name(&tt_enum_dtype, (int64_t)dtype));
+			   i == TT_SCORE_Q ? 'q' : 'k',
+			   tt_enum_name(&tt_enum_dtype, (int64_t)dtype));
 	}
-	TT_REQUIRE(launch->inputs[Q]->spec.layout == TTNN_TILE &&
-			   launch->inputs[K]->spec.layout == TTNN_TILE,
+	TT_REQUIRE(launch->inputs[TT_SCORE_Q]->spec.layout == TTNN_TILE &&
+			   launch->inputs[TT_SCORE_K]->spec.layout == TTNN_TILE,
 		   "q.layout() == Layout::TILE && k.layout() == Layout::TILE",
 		   "q, k must be TILE layout");
 	TT_REQUIRE(q[2] % TT_TILE == 0 && keys % TT_TILE == 0 && q[3] % TT_TILE == 0,
@@ -203,10 +186,10 @@ static tt_status check_kinds(const struct tt_launch *launch)
 /* The chunk has to begin where there are keys; its end may be behind them. */
 static tt_status check_start(const struct tt_launch *launch)
 {
-	uint32_t keys = launch->inputs[K]->spec.shape.dim[2];
-	uint64_t start = (uint64_t)launch->attrs[START].integer;
-	uint64_t ratio = (uint64_t)launch->attrs[RATIO].integer, room = keys * ratio;
-	const struct ttnn_value *length = &launch->attrs[LENGTH];
+	uint32_t keys = launch->inputs[TT_SCORE_K]->spec.shape.dim[2];
+	uint64_t start = (uint64_t)launch->attrs[TT_SCORE_START].integer;
+	uint64_t ratio = (uint64_t)launch->attrs[TT_SCORE_RATIO].integer, room = keys * ratio;
+	const struct ttnn_value *length = &launch->attrs[TT_SCORE_LENGTH];
 
 	TT_REQUIRE(start % TT_TILE == 0, "attrs.chunk_start_idx % tt::constants::TILE_WIDTH == 0",
 		   "chunk_start_idx %" PRIu64 " must be tile-aligned", start);
@@ -225,9 +208,9 @@ static tt_status check_start(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-static tt_status check_units(const struct tt_launch *launch, const struct work *w)
+static tt_status check_units(const struct tt_launch *launch, const struct tt_score_work *w)
 {
-	const struct ttnn_value *config = launch->attrs[CONFIG].items;
+	const struct ttnn_value *config = launch->attrs[TT_SCORE_CONFIG].items;
 	uint64_t q = (uint64_t)config[TT_INDEXER_Q].integer;
 	uint64_t k = (uint64_t)config[TT_INDEXER_K].integer;
 
@@ -257,9 +240,10 @@ static tt_status check_units(const struct tt_launch *launch, const struct work *
 	return TTNN_OK;
 }
 
-static tt_status check_blocks(const struct tt_launch *launch, const struct work *w)
+static tt_status check_blocks(const struct tt_launch *launch, const struct tt_score_work *w)
 {
-	uint32_t block = tt_attr_u32(launch, BLOCK), keys = launch->inputs[K]->spec.shape.dim[2];
+	uint32_t block = tt_attr_u32(launch, TT_SCORE_BLOCK),
+		 keys = launch->inputs[TT_SCORE_K]->spec.shape.dim[2];
 	uint64_t k = w->k * TT_TILE, blocks = block ? k / block : 0;
 
 	if (!block)
@@ -286,30 +270,27 @@ static tt_status check_blocks(const struct tt_launch *launch, const struct work 
 }
 
 /* In upstream's order. */
-static tt_status indexer_validate(struct tt_launch *launch)
+tt_status tt_score_validate(struct tt_launch *launch)
 {
-	struct work w;
+	struct tt_score_work w;
 
 	TT_TRY(check_machine(launch));
 	TT_TRY(check_cache(launch));
+	if (is_ring(launch))
+		TT_TRY(tt_score_check_ring(launch));
 	TT_TRY(check_shapes(launch));
 	TT_TRY(check_kinds(launch));
 	TT_TRY(check_start(launch));
-	work_of(&w, launch);
+	tt_score_work_of(&w, launch);
 	TT_TRY(check_units(launch, &w));
 	return check_blocks(launch, &w);
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 static uint64_t divisor_within(uint64_t n, uint64_t most)
 {
-	uint64_t out = least(n, most);
+	uint64_t out = tt_lesser(n, most);
 
 	while (out > 1 && n % out)
 		out--;
@@ -318,37 +299,44 @@ static uint64_t divisor_within(uint64_t n, uint64_t most)
 
 /* Groups of rows go down, bands of keys across; where rows are left, bands are cut for them. */
 static tt_status cores_of(const ttnn_core_set **out, const struct tt_launch *launch,
-			  const struct work *w)
+			  const struct tt_score_work *w, uint64_t most)
 {
 	struct ttnn_core grid = launch->device->info.compute_grid;
 	uint64_t groups = w->rows / w->q, bands = tt_div_up(w->keys, w->k);
-	uint64_t rows = divisor_within(groups, grid.y), columns = least(bands, grid.x);
-	uint64_t blocks = least(grid.y / rows, bands / columns);
+	uint64_t rows = divisor_within(groups, grid.y), columns = tt_lesser(bands, most);
+	uint64_t blocks = tt_lesser(grid.y / rows, bands / columns);
 
 	return tt_core_set_grid(out, (uint32_t)columns, (uint32_t)(rows * (blocks ? blocks : 1)));
 }
 
 /* Whether one head's products are its sum already. */
-static bool is_single(const struct tt_launch *launch, const struct work *w)
+static bool is_single(const struct tt_launch *launch, const struct tt_score_work *w)
 {
-	return w->heads == w->groups && !launch->attrs[RELU].boolean &&
-	       launch->inputs[Q]->spec.dtype != TTNN_BFLOAT8_B;
+	return w->heads == w->groups && !launch->attrs[TT_SCORE_RELU].boolean &&
+	       launch->inputs[TT_SCORE_Q]->spec.dtype != TTNN_BFLOAT8_B;
 }
 
-static tt_status indexer_memory(struct tt_plan *plan, const struct tt_launch *launch)
+tt_status tt_score_rows(struct tt_plan *plan, const struct tt_launch *launch, uint64_t columns,
+			uint64_t numbers)
 {
 	uint64_t small = tt_page_bf16(launch), per_unit, heads, products, out;
-	uint64_t ratio = (uint64_t)launch->attrs[RATIO].integer;
+	uint64_t ratio = (uint64_t)launch->attrs[TT_SCORE_RATIO].integer;
 	const ttnn_core_set *cores;
 	bool streams, single;
 	uint32_t next = 6;
-	struct work w;
+	struct tt_score_work w;
 
-	work_of(&w, launch);
-	TT_TRY(cores_of(&cores, launch, &w));
+	tt_score_work_of(&w, launch);
+	TT_TRY(cores_of(&cores, launch, &w, columns));
 	streams = w.at_once < w.heads;
 	single = is_single(launch, &w);
-	heads = w.q == 1 ? w.sum : least(w.sum, TT_TILE);
+	heads = w.q == 1 ? w.sum : tt_lesser(w.sum, TT_TILE);
+	TT_REQUIRE(w.sum % heads == 0, "subblock_basis % qk_batch_heads == 0",
+		   "indexer_score: per-plane head count %" PRIu64
+		   " not divisible by qk_batch_heads %" PRIu64
+		   " (QC>1 with >32 heads); reduce head_group_size, q_chunk_size, or raise "
+		   "num_groups",
+		   w.sum, heads);
 	products = heads * (w.k > 1 && heads == w.sum && !streams ? w.k : 1);
 	per_unit = w.block ? w.k / w.block : w.k;
 	out = single && w.block ? w.q * per_unit : 2 * per_unit;
@@ -365,138 +353,45 @@ static tt_status indexer_memory(struct tt_plan *plan, const struct tt_launch *la
 			       TT_CB_ROW(next + 1, "pool_scratch", .pages = 1, .page = small)));
 		next += 2;
 	}
-	return TT_PLAN(
+	TT_TRY(TT_PLAN(
 		plan, cores,
-		TT_CB_ROW(next, "acc_strip", .pages = w.k * (w.q > 2 ? w.q : 2), .page = small));
+		TT_CB_ROW(next, "acc_strip", .pages = w.k * (w.q > 2 ? w.q : 2), .page = small)));
+	for (uint32_t i = 0; i < numbers; i++)
+		TT_TRY(TT_PLAN(plan, cores,
+			       TT_CB_ROW(++next, NULL, .pages = 1, .page = NUMBER_PAGE)));
+	return TTNN_OK;
+}
+
+static tt_status indexer_memory(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	return tt_score_rows(plan, launch, launch->device->info.compute_grid.x, 0);
 }
 
 /* All but where a chunk begins, and of the slot and the valid keys only whether they are given. */
-static void indexer_key(struct tt_key *key, const struct tt_launch *launch)
+void tt_score_key(struct tt_key *key, const struct tt_launch *launch)
 {
-	tt_key_values(key, &launch->attrs[RATIO], SLOT - RATIO);
-	tt_key_number(key, tt_value_given(&launch->attrs[SLOT]));
-	tt_key_number(key, tt_value_given(&launch->attrs[LENGTH]));
-	tt_key_values(key, &launch->attrs[CYCLIC], 1);
-	for (size_t i = 0; i < launch->input_count; i++)
-		tt_key_spec(key, &launch->inputs[i]->spec);
-}
-
-/* ---- numbers ----------------------------------------------------------------------------------------------------- */
-
-struct scores {
-	uint64_t heads, rows, keys, width, groups, block;
-	float *q, *k, *weights; /* k: by columns */
-	float *line, *out;      /* line: of one head */
-	float scale;
-	bool relu;
-};
-
-/* An input as float32; keys of the slot, a column behind the other. */
-static tt_status read_floats(float **out, const struct tt_launch *launch, size_t input)
-{
-	double *values;
-	uint64_t count;
-
-	TT_TRY(tt_values_of(&values, &count, launch, input));
-	*out = tt_arena_alloc(launch->arena, (count + 1) * sizeof(**out));
-	TT_NEED_MEMORY(*out);
-	for (uint64_t i = 0; i < count; i++)
-		(*out)[i] = (float)values[i];
-	return TTNN_OK;
-}
-
-static tt_status read_keys(struct scores *s, const struct tt_launch *launch)
-{
-	const struct ttnn_value *slot = &launch->attrs[SLOT];
-	uint64_t from = tt_value_given(slot) ? (uint64_t)slot->integer : 0;
-	float *rows;
-
-	TT_TRY(read_floats(&rows, launch, K));
-	rows += from * s->keys * s->width;
-	s->k = tt_arena_alloc(launch->arena, (s->keys * s->width + 1) * sizeof(*s->k));
-	TT_NEED_MEMORY(s->k);
-	for (uint64_t t = 0; t < s->keys; t++)
-		for (uint64_t i = 0; i < s->width; i++)
-			s->k[i * s->keys + t] = rows[t * s->width + i];
-	return TTNN_OK;
-}
-
-/* Adds what a head says of the first keys to a row of sums. */
-static void add_head(float *sums, const struct scores *s, uint64_t head, uint64_t row,
-		     uint64_t keys)
-{
-	const float *q = &s->q[(head * s->rows + row) * s->width];
-	float weight = s->weights ? s->weights[row * s->heads + head] : s->scale;
-
-	memset(s->line, 0, keys * sizeof(*s->line));
-	for (uint64_t i = 0; i < s->width; i++)
-		for (uint64_t t = 0; t < keys; t++)
-			s->line[t] += q[i] * s->k[i * s->keys + t];
-	for (uint64_t t = 0; t < keys; t++)
-		sums[t] += weight * (s->relu && s->line[t] < 0 ? 0 : s->line[t]);
-}
-
-/* What cannot be seen is less than everything; of a block the most counts. */
-static void finish_row(float *out, float *sums, const struct scores *s, uint64_t keys)
-{
-	for (uint64_t t = keys; t < s->keys; t++)
-		sums[t] = -INFINITY;
-	for (uint64_t b = 0; b < s->keys / s->block; b++) {
-		out[b] = sums[b * s->block];
-		for (uint64_t t = 1; t < s->block; t++)
-			out[b] = fmaxf(out[b], sums[b * s->block + t]);
+	tt_key_values(key, &launch->attrs[TT_SCORE_RATIO], TT_SCORE_SLOT - TT_SCORE_RATIO);
+	tt_key_number(key, tt_value_given(&launch->attrs[TT_SCORE_SLOT]));
+	tt_key_number(key, tt_value_given(&launch->attrs[TT_SCORE_LENGTH]));
+	tt_key_values(key, &launch->attrs[TT_SCORE_CYCLIC], 3);
+	for (size_t i = 0; i < launch->input_count; i++) {
+		tt_key_number(key, launch->inputs[i] != NULL);
+		if (launch->inputs[i])
+			tt_key_spec(key, &launch->inputs[i]->spec);
 	}
-}
-
-static tt_status indexer_kernel(struct tt_launch *launch)
-{
-	const uint32_t *q = launch->inputs[Q]->spec.shape.dim;
-	uint64_t block = tt_attr_u32(launch, BLOCK), ratio = tt_attr_u32(launch, RATIO);
-	uint64_t start = (uint64_t)launch->attrs[START].integer +
-			 (uint64_t)rank_of(launch, launch->chip) * q[2];
-	const struct ttnn_value *length = &launch->attrs[LENGTH];
-	struct scores s = {.heads = q[1],
-			   .rows = q[2],
-			   .width = q[3],
-			   .keys = launch->inputs[K]->spec.shape.dim[2],
-			   .groups = tt_attr_u32(launch, GROUPS),
-			   .block = block ? block : 1,
-			   .scale = (float)launch->attrs[SCALE].real,
-			   .relu = launch->attrs[RELU].boolean};
-	uint64_t valid = tt_value_given(length) ? (uint64_t)length->integer : s.keys;
-	uint64_t own = s.heads / s.groups, columns = s.keys / s.block;
-	float *sums;
-
-	TT_TRY(read_floats(&s.q, launch, Q));
-	TT_TRY(read_keys(&s, launch));
-	if (!launch->attrs[GATE].boolean)
-		TT_TRY(read_floats(&s.weights, launch, WEIGHTS));
-	s.line = tt_arena_alloc(launch->arena, (s.keys + 1) * sizeof(float));
-	sums = tt_arena_alloc(launch->arena, (s.keys + 1) * sizeof(float));
-	s.out = tt_arena_alloc(launch->arena, (s.groups * s.rows * columns + 1) * sizeof(float));
-	TT_NEED_MEMORY(s.line && sums && s.out);
-	for (uint64_t n = 0; n < s.groups * s.rows; n++) {
-		uint64_t row = n % s.rows, keys = least((start + row + 1) / ratio, valid);
-
-		memset(sums, 0, s.keys * sizeof(*sums));
-		for (uint64_t h = n / s.rows * own; h < (n / s.rows + 1) * own; h++)
-			add_head(sums, &s, h, row, keys);
-		finish_row(&s.out[n * columns], sums, &s, keys);
-	}
-	return tt_values_write(launch->outputs[0], s.out, TTNN_FLOAT32);
 }
 
 static const struct tt_prog program = {
 	.device_op = "IndexerScoreDeviceOperation",
 	.prim = "ttnn::prim::indexer_score",
-	.attrs = &schema,
-	.infer = indexer_infer,
-	.validate = indexer_validate,
+	.attrs = &tt_score_schema,
+	.infer = tt_score_infer,
+	.validate = tt_score_validate,
 	TT_FACTORY("ttnn::operations::experimental::indexer_score::program::"
 		   "IndexerScoreProgramFactory",
 		   indexer_memory),
-	.key = indexer_key,
-	TT_KERNEL(indexer_kernel),
+	.key = tt_score_key,
+	TT_KERNEL(tt_score_kernel),
 };
 
 /* ---- operations -------------------------------------------------------------------------------------------------- */
@@ -553,18 +448,54 @@ static int64_t start_of(const struct tt_call *call, const struct tt_tensor *q,
 				   chips * (int64_t)q->spec.shape.dim[2]);
 }
 
-static tt_status score(struct tt_call *call, struct tt_tensor *weights)
+tt_status tt_score_bind(struct ttnn_value attrs[tt_score_schema_count], struct tt_call *call,
+			const struct tt_score_request *r)
 {
-	struct tt_tensor *q = tt_call_tensor(call, "q"), *k = tt_call_tensor(call, "k");
-	const struct ttnn_value *axes = tt_call_arg(call, "seq_shard_axes");
 	const struct ttnn_value *config = tt_call_arg(call, "program_config");
 	static const struct ttnn_value units[TT_INDEXER_FIELDS] = {
 		{.kind = TTNN_VALUE_INT, .integer = TT_TILE},
 		{.kind = TTNN_VALUE_INT, .integer = TT_TILE},
 		{.kind = TTNN_VALUE_INT, .integer = 1}};
-	bool small = q->spec.dtype == TTNN_BFLOAT8_B && k->spec.dtype == TTNN_BFLOAT8_B;
+	bool small = r->q->spec.dtype == TTNN_BFLOAT8_B && r->k->spec.dtype == TTNN_BFLOAT8_B;
 	const struct tt_compute_usual usual = {.fidelity = small ? TT_LOFI : TT_HIFI2};
-	int64_t start;
+	bool given = config->kind == TTNN_VALUE_OBJECT;
+
+	TT_NEED(!given || config->schema == &tt_schema_indexer,
+		"program_config is an IndexerScoreProgramConfig");
+	attrs[TT_SCORE_START] = ttnn_v_int(r->start);
+	attrs[TT_SCORE_RATIO] = ttnn_v_int(tt_call_int(call, "key_compression_ratio", 1));
+	attrs[TT_SCORE_AXES] = r->axes;
+	attrs[TT_SCORE_RELU] = ttnn_v_bool(r->gated);
+	attrs[TT_SCORE_GROUPS] = ttnn_v_int(tt_call_int(call, "num_groups", 1));
+	attrs[TT_SCORE_BLOCK] = ttnn_v_int(tt_call_int(call, "block_size", 0));
+	attrs[TT_SCORE_GATE] = ttnn_v_bool(!r->gated);
+	attrs[TT_SCORE_SCALE] = ttnn_v_real((float)tt_call_real(call, "scale", 1));
+	attrs[TT_SCORE_CONFIG] = given ? *config : tt_value_object(&tt_schema_indexer, units);
+	attrs[TT_SCORE_COMPUTE] =
+		tt_compute_config(call, tt_call_arg(call, "compute_kernel_config"), &usual);
+	attrs[TT_SCORE_SLOT] = *tt_call_arg(call, "cache_batch_idx");
+	attrs[TT_SCORE_LAYERS] = ttnn_v_int(tt_call_int(call, "index_cache_num_layers", 1));
+	attrs[TT_SCORE_LAYER] = ttnn_v_int(tt_call_int(call, "index_cache_layer_idx", 0));
+	attrs[TT_SCORE_LENGTH] = *tt_call_arg(call, "kv_len");
+	attrs[TT_SCORE_CYCLIC] = r->cyclic;
+	attrs[TT_SCORE_RING] = r->ring;
+	attrs[TT_SCORE_STRIPES] = ttnn_v_int(r->stripes);
+	return TTNN_OK;
+}
+
+static tt_status score(struct tt_call *call, struct tt_tensor *weights)
+{
+	struct tt_tensor *q = tt_call_tensor(call, "q"), *k = tt_call_tensor(call, "k");
+	const struct ttnn_value *axes = tt_call_arg(call, "seq_shard_axes");
+	struct tt_score_request request = {.q = q,
+					   .k = k,
+					   .axes = tt_value_given(axes) ? *axes
+									: ttnn_v_list(NULL, 0),
+					   .cyclic = ttnn_v_none(),
+					   .ring = ttnn_v_none(),
+					   .stripes = 1,
+					   .gated = weights != NULL};
+	struct ttnn_value attrs[tt_score_schema_count];
 
 	TT_TRY(tt_need_device(q));
 	TT_TRY(tt_need_device(k));
@@ -572,27 +503,11 @@ static tt_status score(struct tt_call *call, struct tt_tensor *weights)
 	TT_TRY(check_stripes(call, tt_tensor_device(q)));
 	for (uint32_t i = 0; i < 3; i++)
 		TT_TRY(tt_need_dim(i < 2 ? &q->spec.shape : &k->spec.shape, 2));
-	TT_NEED(config->kind != TTNN_VALUE_OBJECT || config->schema == &tt_schema_indexer,
-		"program_config is an IndexerScoreProgramConfig");
-	start = start_of(call, q, k, axes);
-	TT_NEED(start >= 0, "indexer_score: there are more rows than keys");
-	return TT_LAUNCH_RETURN(
-		call, &program, TT_INPUTS(q, k, weights ? weights : q),
-		TT_BIND(call, schema, [START] = ttnn_v_int(start),
-			[RATIO] = ttnn_v_int(tt_call_int(call, "key_compression_ratio", 1)),
-			[AXES] = tt_value_given(axes) ? *axes : ttnn_v_list(NULL, 0),
-			[RELU] = ttnn_v_bool(weights),
-			[GROUPS] = ttnn_v_int(tt_call_int(call, "num_groups", 1)),
-			[BLOCK] = ttnn_v_int(tt_call_int(call, "block_size", 0)),
-			[GATE] = ttnn_v_bool(!weights),
-			[SCALE] = ttnn_v_real((float)tt_call_real(call, "scale", 1)),
-			[CONFIG] = config->kind == TTNN_VALUE_OBJECT
-					   ? *config
-					   : tt_value_object(&tt_schema_indexer, units),
-			[COMPUTE] = tt_compute_config(
-				call, tt_call_arg(call, "compute_kernel_config"), &usual),
-			[LAYERS] = ttnn_v_int(1), [LAYER] = ttnn_v_int(0), [CYCLIC] = ttnn_v_none(),
-			[RING] = ttnn_v_none(), [STRIPES] = ttnn_v_int(1)));
+	request.start = start_of(call, q, k, axes);
+	TT_NEED(request.start >= 0, "indexer_score: there are more rows than keys");
+	TT_TRY(tt_score_bind(attrs, call, &request));
+	return TT_LAUNCH_RETURN(call, &program, TT_INPUTS(q, k, weights ? weights : q),
+				.attrs = attrs);
 }
 
 static tt_status dsa_expand(struct tt_call *call)
