@@ -221,3 +221,49 @@ def test_folds_of_padded_shards():
     truth = [at(2 * y + k // 16, 2 * x + k // 8 % 2, k % 8) for y in range(10) for x in range(10) for k in range(32)]
     assert list(found.shape) == [1, 10, 10, 32] and [v for a in found.to_list()[0] for b in a for v in b] == truth
     ttnn.close_device(device)
+
+
+def test_products_of_nothing(device):
+    def zeros(*shape):
+        return ttnn.zeros(shape, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+
+    for a, b in (((0, 32), (32, 64)), ((32, 0), (0, 64)), ((32, 64), (64, 0))):
+        with pytest.raises(RuntimeError, match="minimal_matmul dimensions must be positive"):
+            ttnn.experimental.minimal_matmul(zeros(*a), zeros(*b))
+
+
+@pytest.fixture
+def line(monkeypatch):
+    """Eight chips in a line."""
+    monkeypatch.setenv("TTNN_DEVICE", "t3k")
+    ttnn.set_fabric_config(ttnn.FabricConfig.FABRIC_1D)
+    mesh = ttnn.open_mesh_device(ttnn.MeshShape(1, 8))
+    yield mesh
+    ttnn.close_mesh_device(mesh)
+    ttnn.set_fabric_config(ttnn.FabricConfig.DISABLED)
+
+
+@pytest.mark.parametrize("a, b, what", [((32, 0), (0, 32), "K dimension"), ((0, 32), (256, 64), "M .rows"), ((32, 32), (256, 0), "N .columns"), ((0, 0), (0, 0), "K dimension")])
+def test_fused_products_of_nothing(line, a, b, what):
+    """Without a config none is chosen for what is empty: that divided by no cores."""
+    cores = ttnn.CoreRangeSet([ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(7, 7))])
+    signals = [ttnn.create_global_semaphore(line, cores, 0) for _ in range(2)]
+
+    def zeros(*shape):
+        return ttnn.zeros([1, 1, *shape], dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=line)
+
+    with pytest.raises(RuntimeError, match="bad optional access"):
+        ttnn.experimental.all_gather_matmul_async(zeros(*a), zeros(*b), None, 3, signals, (0, 6))
+    with pytest.raises(RuntimeError, match=f"{what}.* got 0"):
+        ttnn.experimental.all_gather_matmul_async(zeros(*a), zeros(*b), zeros(a[0], 8 * a[1]), 3, signals, (0, 6))
+
+
+def test_partition_along_no_dimension(line):
+    rows = ttnn.zeros([32, 256], layout=ttnn.TILE_LAYOUT, device=line)
+    assert list(ttnn.mesh_partition(rows, -1).shape) == [32, 32]
+    for dim in (-3, -6):
+        with pytest.raises(RuntimeError, match="dim must be less than the rank"):
+            ttnn.mesh_partition(rows, dim)
+    for dim, index in ((2, "2"), (-7, "-5"), (-31, "-29")):
+        with pytest.raises(RuntimeError, match=rf"index out of range. {index} not in \[-4, 2\)"):
+            ttnn.mesh_partition(rows, dim)
