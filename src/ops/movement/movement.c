@@ -285,24 +285,25 @@ tt_status tt_call_fold_to_4d(struct tt_tensor **out, struct tt_call *call, struc
 	const struct ttnn_shape shape = in->spec.shape;
 	struct ttnn_shape folded = tt_shape_folded(&shape, 4);
 	struct tt_reshape_args args = {.in = in, .shape = &folded, .sub_cores = sub_cores};
-	struct tt_tensor *now = ttnn_tensor_ref(in);
+	struct tt_tensor *next;
 
-	for (uint32_t i = 0; now->spec.shape.rank > 4 && shape.dim[i] == 1; i++) {
-		struct tt_tensor *next;
+	for (uint32_t i = 0; args.in->spec.shape.rank > 4 && shape.dim[i] == 1; i++) {
+		tt_status status = TT_CALL(&next, call, "ttnn.squeeze",
+					   {"input_tensor", ttnn_v_tensor(args.in)},
+					   {"dim", ttnn_v_int(0)});
 
-		TT_TRY(tt_call_overwrite_after(call,
-					       TT_CALL(&next, call, "ttnn.squeeze",
-						       {"input_tensor", ttnn_v_tensor(now)},
-						       {"dim", ttnn_v_int(0)}),
-					       now));
-		now = next;
+		if (args.in != in)
+			tt_call_overwrite(call, args.in);
+		TT_TRY(status);
+		args.in = next;
 	}
-	if (now->spec.shape.rank <= 4) {
-		*out = now;
+	if (args.in->spec.shape.rank <= 4) {
+		*out = args.in == in ? ttnn_tensor_ref(in) : args.in;
 		return TTNN_OK;
 	}
-	args.in = now;
-	return tt_call_overwrite_after(call, tt_call_reshape(out, call, &args), now);
+	if (args.in == in) /* the caller's, who may have given it to the call */
+		return tt_call_reshape(out, call, &args);
+	return tt_call_overwrite_after(call, tt_call_reshape(out, call, &args), args.in);
 }
 
 /* ---- running ------------------------------------------------------------------------------------- */
