@@ -551,24 +551,33 @@ tt_status tt_golden_all_reduce(struct tt_golden *golden)
 	return summed(golden, false);
 }
 
-/* All chips' values at a place of the input, added up; none behind its end. */
-static tt_status sum_at(double *out, struct tt_golden *golden, const struct tt_golden_mesh *members,
-			const uint64_t *at)
+/* What all chips have of the input, added up; NULL without memory. */
+static const struct tt_array *sum_parts(struct tt_golden *golden,
+					const struct tt_golden_mesh *members)
 {
-	*out = 0;
+	struct tt_array *sum = NULL;
+
 	for (uint32_t i = 0; i < members->count; i++) {
 		const struct tt_array *part =
 			tt_golden_mesh_in(golden, "input_tensor", i * members->step);
-		bool inside = true;
 
-		if (!part)
-			return tt_fail_nomem();
-		for (uint32_t d = 0; d < part->shape.rank; d++)
-			inside &= at[d] < part->shape.dim[d];
-		if (inside)
-			*out += *tt_at(part, tt_array_index(part, at));
+		if (part && !sum)
+			sum = tt_golden_temp(golden, &part->shape);
+		if (!part || !sum)
+			return NULL;
+		for (uint64_t k = 0; k < part->count; k++)
+			*tt_at(sum, k) += *tt_at(part, k);
 	}
-	return TTNN_OK;
+	return sum;
+}
+
+/* The sum at a place; none behind its end. */
+static double sum_at(const struct tt_array *sum, const uint64_t *at)
+{
+	for (uint32_t d = 0; d < sum->shape.rank; d++)
+		if (at[d] >= sum->shape.dim[d])
+			return 0;
+	return *tt_at(sum, tt_array_index(sum, at));
 }
 
 tt_status tt_golden_llama_reduce_scatter(struct tt_golden *golden)
@@ -579,16 +588,19 @@ tt_status tt_golden_llama_reduce_scatter(struct tt_golden *golden)
 	uint32_t last = shape.rank - 1, width = shape.dim[last];
 	uint64_t at[TTNN_MAX_RANK];
 	struct tt_golden_mesh members;
+	const struct tt_array *sum;
 	struct tt_array *out;
 
 	TT_TRY(tt_golden_mesh_find(&members, golden, "input_tensor"));
+	sum = sum_parts(golden, &members);
+	TT_NEED_MEMORY(sum);
 	if (width % in->spec.memory.shard.width)
 		width = (uint32_t)((width / 32 + cores - 1) / cores * cores * 32);
 	shape.dim[last] = width / members.count;
 	out = tt_golden_out(golden, &shape, in->spec.dtype);
 	for (uint64_t i = 0; out && i < out->count; i++) {
 		tt_array_coordinate(at, out, i);
-		TT_TRY(sum_at(tt_at(out, i), golden, &members, at));
+		*tt_at(out, i) = sum_at(sum, at);
 	}
 	return out ? TTNN_OK : tt_fail_nomem();
 }
@@ -601,8 +613,11 @@ tt_status tt_golden_llama_heads(struct tt_golden *golden)
 	uint32_t kv = (uint32_t)tt_call_int(&golden->call, "num_kv_heads", 1);
 	uint32_t width = in->spec.shape.dim[3] / (heads + 2 * kv);
 	struct tt_golden_mesh members;
+	const struct tt_array *sum;
 
 	TT_TRY(tt_golden_mesh_find(&members, golden, "input_tensor"));
+	sum = sum_parts(golden, &members);
+	TT_NEED_MEMORY(sum);
 	for (uint32_t which = 0; which < 3; which++) {
 		const struct ttnn_shape shape = {
 			4, {1, in->spec.shape.dim[2] / members.count, heads, width}};
@@ -616,7 +631,7 @@ tt_status tt_golden_llama_heads(struct tt_golden *golden)
 			from[2] = to[1];
 			from[3] = (first + to[2]) * width + to[3];
 			if (to[2] < (which ? kv : heads))
-				TT_TRY(sum_at(tt_at(out, i), golden, &members, from));
+				*tt_at(out, i) = sum_at(sum, from);
 		}
 		TT_NEED_MEMORY(out);
 	}
