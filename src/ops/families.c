@@ -81,6 +81,7 @@
 	X(moe_fast_reduce)                                                                         \
 	X(dispatch_metadata)                                                                       \
 	X(reduce_combine)                                                                          \
+	X(moe_gpt)                                                                                 \
 	X(moe_scatter)                                                                             \
 	X(moe_gate)                                                                                \
 	X(moe_tilize)                                                                              \

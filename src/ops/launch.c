@@ -456,6 +456,24 @@ static void emit_launch(struct emissions *emissions, const struct tt_launch *lau
 
 /* ---- the steps of a launch ------------------------------------------------------------------------------- */
 
+/* Which output is made as the k-th. */
+static size_t output_at(const struct tt_launch *launch, size_t k)
+{
+	if (launch->prog->ends_in_view)
+		return k < 2 ? launch->output_count - 2 + k : k - 2;
+	return launch->prog->last_first ? launch->output_count - 1 - k : k;
+}
+
+static tt_status create_output(struct tt_launch *launch, size_t i)
+{
+	if (launch->outputs[i])
+		return TTNN_OK;
+	if (launch->prog->ends_in_view && i == launch->output_count - 1)
+		return tt_tensor_share(&launch->outputs[i], launch->outputs[i - 1],
+				       &launch->specs[i]);
+	return tt_call_create(&launch->outputs[i], launch->call, launch->device, &launch->specs[i]);
+}
+
 static tt_status create_outputs(struct tt_launch *launch)
 {
 	struct tt_spread_tensors tensors = {launch->inputs, launch->outputs, launch->input_count,
@@ -464,11 +482,9 @@ static tt_status create_outputs(struct tt_launch *launch)
 					       : tt_spread_of_results(&tensors);
 
 	for (size_t k = 0; k < launch->output_count; k++) {
-		size_t i = launch->prog->last_first ? launch->output_count - 1 - k : k;
+		size_t i = output_at(launch, k);
 
-		if (!launch->outputs[i])
-			TT_TRY(tt_call_create(&launch->outputs[i], launch->call, launch->device,
-					      &launch->specs[i]));
+		TT_TRY(create_output(launch, i));
 		/* One that was given is spread as its values are from now on. */
 		if (spread && launch->outputs[i]->spread != spread)
 			launch->outputs[i]->spread = spread;
