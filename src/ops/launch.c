@@ -466,12 +466,17 @@ static size_t output_at(const struct tt_launch *launch, size_t k)
 
 static tt_status create_output(struct tt_launch *launch, size_t i)
 {
+	bool view = launch->prog->ends_in_view && i == launch->output_count - 1;
+	struct tt_tensor *made;
+
 	if (launch->outputs[i])
 		return TTNN_OK;
-	if (launch->prog->ends_in_view && i == launch->output_count - 1)
-		return tt_tensor_share(&launch->outputs[i], launch->outputs[i - 1],
-				       &launch->specs[i]);
-	return tt_call_create(&launch->outputs[i], launch->call, launch->device, &launch->specs[i]);
+	if (view)
+		TT_TRY(tt_tensor_share(&made, launch->outputs[i - 1], &launch->specs[i]));
+	else
+		TT_TRY(tt_call_create(&made, launch->call, launch->device, &launch->specs[i]));
+	launch->outputs[i] = made;
+	return TTNN_OK;
 }
 
 static tt_status create_outputs(struct tt_launch *launch)

@@ -141,12 +141,12 @@ static tt_status gpt_validate(struct tt_launch *launch)
 /* The first rectangle that has no core of the ring, row after row. */
 static tt_status find_collectors(struct tt_gpt_cores *out, const struct tt_launch *launch)
 {
-	uint32_t wide = tt_attr_u32(launch, TT_GPT_COLUMNS),
-		 high = tt_attr_u32(launch, TT_GPT_ROWS);
+	uint32_t wide = tt_attr_u32(launch, TT_GPT_COLUMNS);
+	uint32_t high = tt_attr_u32(launch, TT_GPT_ROWS);
 	struct ttnn_core grid = launch->device->info.compute_grid;
 
-	for (uint32_t y = 0; y + high <= grid.y; y++)
-		for (uint32_t x = 0; x + wide <= grid.x; x++) {
+	for (uint32_t y = 0; (uint64_t)y + high <= grid.y; y++)
+		for (uint32_t x = 0; (uint64_t)x + wide <= grid.x; x++) {
 			struct ttnn_core_range range = {{x, y}, {x + wide - 1, y + high - 1}};
 			const ttnn_core_set *both;
 
