@@ -456,22 +456,11 @@ static void emit_launch(struct emissions *emissions, const struct tt_launch *lau
 
 /* ---- the steps of a launch ------------------------------------------------------------------------------- */
 
-/* Which output is made as the k-th. */
-static size_t output_at(const struct tt_launch *launch, size_t k)
-{
-	if (launch->prog->ends_in_view)
-		return k < 2 ? launch->output_count - 2 + k : k - 2;
-	return launch->prog->last_first ? launch->output_count - 1 - k : k;
-}
-
 static tt_status create_output(struct tt_launch *launch, size_t i)
 {
-	bool view = launch->prog->ends_in_view && i == launch->output_count - 1;
 	struct tt_tensor *made;
 
-	if (launch->outputs[i])
-		return TTNN_OK;
-	if (view)
+	if (launch->prog->ends_in_view && i == launch->output_count - 1)
 		TT_TRY(tt_tensor_share(&made, launch->outputs[i - 1], &launch->specs[i]));
 	else
 		TT_TRY(tt_call_create(&made, launch->call, launch->device, &launch->specs[i]));
@@ -487,9 +476,10 @@ static tt_status create_outputs(struct tt_launch *launch)
 					       : tt_spread_of_results(&tensors);
 
 	for (size_t k = 0; k < launch->output_count; k++) {
-		size_t i = output_at(launch, k);
+		size_t i = tt_launch_output_at(launch, k);
 
-		TT_TRY(create_output(launch, i));
+		if (!launch->outputs[i])
+			TT_TRY(create_output(launch, i));
 		/* One that was given is spread as its values are from now on. */
 		if (spread && launch->outputs[i]->spread != spread)
 			launch->outputs[i]->spread = spread;
