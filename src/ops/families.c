@@ -86,6 +86,7 @@
 	X(moe)                                                                                     \
 	X(moe_fast_reduce)                                                                         \
 	X(moe_gate)                                                                                \
+	X(moe_gpt)                                                                                 \
 	X(moe_scatter)                                                                             \
 	X(moe_tilize)                                                                              \
 	X(moreh)                                                                                   \

@@ -465,6 +465,18 @@ static void emit_launch(struct emissions *emissions, const struct tt_launch *lau
 
 /* ---- the steps of a launch ------------------------------------------------------------------------------- */
 
+static tt_status create_output(struct tt_launch *launch, size_t i)
+{
+	struct tt_tensor *made;
+
+	if (launch->prog->ends_in_view && i == launch->output_count - 1)
+		TT_TRY(tt_tensor_share(&made, launch->outputs[i - 1], &launch->specs[i]));
+	else
+		TT_TRY(tt_call_create(&made, launch->call, launch->device, &launch->specs[i]));
+	launch->outputs[i] = made;
+	return TTNN_OK;
+}
+
 static tt_status create_outputs(struct tt_launch *launch)
 {
 	struct tt_spread_tensors tensors = {launch->inputs, launch->outputs, launch->input_count,
@@ -473,11 +485,10 @@ static tt_status create_outputs(struct tt_launch *launch)
 					       : tt_spread_of_results(&tensors);
 
 	for (size_t k = 0; k < launch->output_count; k++) {
-		size_t i = launch->prog->last_first ? launch->output_count - 1 - k : k;
+		size_t i = tt_launch_output_at(launch, k);
 
 		if (!launch->outputs[i])
-			TT_TRY(tt_call_create(&launch->outputs[i], launch->call, launch->device,
-					      &launch->specs[i]));
+			TT_TRY(create_output(launch, i));
 		/* One that was given is spread as its values are from now on. */
 		if (spread && launch->outputs[i]->spread != spread)
 			launch->outputs[i]->spread = spread;

@@ -17,6 +17,14 @@ void tt_emit_end_both(struct tt_tensor *const *outputs, size_t count, bool abort
 
 void tt_emit_error(tt_status status);
 
+/* Which output is made as the k-th. */
+static inline size_t tt_launch_output_at(const struct tt_launch *launch, size_t k)
+{
+	if (launch->prog->ends_in_view)
+		return k < 2 ? launch->output_count - 2 + k : k - 2;
+	return launch->prog->last_first ? launch->output_count - 1 - k : k;
+}
+
 /* ---- facts.c: what is recorded of a program before it runs ------------------------------------------------ */
 
 struct tt_facts {

@@ -42,4 +42,18 @@ static inline ttnn_tensor *given_chips(struct given *given, const char *name,
 	return tensor;
 }
 
+/* These whole numbers on one chip of a tensor in rows that there is already. */
+static inline void given_put(ttnn_tensor *tensor, uint32_t chip, const int32_t *numbers)
+{
+	struct ttnn_spec_args args = {.shape = tensor->spec.shape, .dtype = tensor->spec.dtype};
+	ttnn_tensor *other = golden_upload(numbers, TTNN_INT32, &args, 0), *from, *to;
+
+	CHECK_OK(tt_tensor_resident(&from, other, 0, TT_BUFFER_READ));
+	CHECK_OK(tt_tensor_resident(&to, tensor, chip, TT_BUFFER_OVERWRITE));
+	memcpy(tt_tensor_data(to), tt_tensor_data(from), (size_t)to->spec.bytes);
+	ttnn_tensor_unref(from);
+	ttnn_tensor_unref(to);
+	ttnn_tensor_unref(other);
+}
+
 #endif

@@ -125,22 +125,6 @@ static void find_work(struct work *work, uint32_t member)
 	}
 }
 
-/* These numbers on one chip of a tensor that there is already. */
-static void put_numbers(ttnn_tensor *tensor, uint32_t chip, const int32_t *numbers)
-{
-	struct ttnn_spec_args args = {.shape = tensor->spec.shape,
-				      .dtype = tensor->spec.dtype,
-				      .memory = tensor->spec.memory};
-	ttnn_tensor *other = golden_upload(numbers, TTNN_INT32, &args, 0), *from, *to;
-
-	CHECK_OK(tt_tensor_resident(&from, other, 0, TT_BUFFER_READ));
-	CHECK_OK(tt_tensor_resident(&to, tensor, chip, TT_BUFFER_OVERWRITE));
-	memcpy(tt_tensor_data(to), tt_tensor_data(from), (size_t)to->spec.bytes);
-	ttnn_tensor_unref(from);
-	ttnn_tensor_unref(to);
-	ttnn_tensor_unref(other);
-}
-
 static void add_work(struct given *given, struct work *work, uint32_t axis)
 {
 	static const struct ttnn_memory_config l1 = {.buffer = TTNN_L1};
@@ -160,7 +144,7 @@ static void add_work(struct given *given, struct work *work, uint32_t axis)
 	for (uint32_t chip = 0; chip < golden_opened->rows * golden_opened->cols; chip++) {
 		find_work(work, axis ? chip % golden_opened->cols : chip / golden_opened->cols);
 		for (uint32_t i = 0; i < 3; i++)
-			put_numbers(tensors[i], chip, numbers[i]);
+			given_put(tensors[i], chip, numbers[i]);
 	}
 }
 

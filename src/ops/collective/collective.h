@@ -9,7 +9,8 @@
  *	neighbors       rows of the chips before and behind
  *	exchange        tokens to experts and back; remap, their scores; root, states to one chip
  *	moe_scatter     sums of experts in a ring; dispatch_metadata, tokens to experts with their scores;
- *	                reduce_combine, what experts made of them back
+ *	                reduce_combine, what experts made of them back;
+ *	                moe_gpt, what they make (moe_gpt_run)
  *	links           what they ask of the fabric
  *	placements      how their results are spread over the mesh
  *	fused           programs made of a collective and something else: fused_matmul, fused_minimal and fused_strided

@@ -183,8 +183,10 @@ static tt_status combine_choose(uint32_t *out, struct tt_launch *launch)
 		"worker_cores are %u, of which %" PRIu64 " are needed",
 		launch->attrs[WORKERS].count, layout.rows * layout.pieces);
 	TT_TRY(tt_keep_semaphores(launch, 2, small));
-	if (tt_value_given(&launch->attrs[SIGNAL]))
+	if (tt_value_given(&launch->attrs[SIGNAL])) {
 		ttnn_tensor_unref(launch->kept[--launch->kept_count]);
+		launch->kept[launch->kept_count] = NULL;
+	}
 	TT_REQUIRE(launch->attrs[AXIS].integer < 2,
 		   "normalized_index >= 0 && normalized_index < size",
 		   "Index out of bounds: %" PRId64 " not in [-2, 2)", launch->attrs[AXIS].integer);

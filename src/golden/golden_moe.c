@@ -1,0 +1,269 @@
+/* golden_moe.c: see golden_moe.h. Weights are read where the ring's cores have them, a token's sums are added up one by one. */
+#include "golden/golden_moe.h"
+
+#include <math.h>
+
+#include "device/device.h"
+#include "device/devtensor.h"
+#include "tensor/bf16.h"
+
+#define CORES 12u
+#define TILE 32u
+#define EXTENT 2880u
+#define ROWS (EXTENT + TILE) /* of packed weights: the last tile is the bias */
+#define ENDS UINT32_MAX
+
+/* The tiles of a core of the ring, and which is its first. */
+static const uint32_t tiles_of[CORES] = {8, 8, 7, 7, 8, 8, 7, 7, 8, 8, 7, 7};
+static const uint32_t start_of[CORES] = {0, 8, 16, 23, 30, 38, 46, 53, 60, 68, 76, 83};
+
+struct layer {
+	const struct tt_array *in, *ids, *scores, *mapping, *first, *back;
+	uint64_t tokens, experts, k, all;
+	uint64_t cols, each; /* chips in a row of the mesh; tokens of each chip along the axis */
+	bool along;
+	struct tt_array *counts, *active, *maps, *tiles, *rows;
+};
+
+/* One row of 128 packed numbers, of the n-th column group of a core. */
+static const double *packed(const struct tt_array *weights, uint64_t core, uint64_t expert,
+			    uint64_t group, uint64_t row)
+{
+	const uint64_t at[] = {core, 0, expert, group, row, 0};
+
+	return tt_at(weights, tt_array_index(weights, at));
+}
+
+/* What a core of the ring makes of a token with one group of gate and up. */
+static void half_of(double *between, const struct layer *layer, uint64_t token, uint64_t expert,
+		    uint64_t core)
+{
+	for (uint64_t group = 0; group < 4; group++) {
+		double sums[128] = {0};
+
+		for (uint64_t k = 0; k < ROWS; k++) {
+			double x = k < EXTENT ? *tt_at(layer->in, token * EXTENT + k) : 1;
+			const double *row = packed(layer->first, core, expert, group, k);
+
+			for (uint64_t c = 0; c < 128 && x != 0; c++)
+				sums[c] += x * row[c];
+		}
+		for (uint64_t c = 0; c < 64 && 2 * group + c / TILE < tiles_of[core]; c++) {
+			double gate = fmin(sums[c / TILE * 64 + c % TILE], 7);
+			double up = sums[c / TILE * 64 + TILE + c % TILE];
+
+			up = fmax(fmin(up, 7), -7) + 1;
+			between[(start_of[core] + 2 * group) * TILE + c] =
+				up * gate / (1 + exp(-1.702 * gate));
+		}
+	}
+}
+
+/* Rows of down begin with those that its core made itself, then those of the cores before it. */
+static void whole_of(double *out, const struct layer *layer, const double *between, uint64_t expert,
+		     uint64_t core)
+{
+	for (uint64_t group = 0; group < 2; group++) {
+		double sums[128] = {0};
+		uint64_t row = 0;
+
+		for (uint64_t step = 0; step <= CORES; step++) {
+			uint64_t from = (core + CORES - step) % CORES;
+			uint64_t count = step < CORES ? tiles_of[from] * TILE : TILE;
+
+			for (uint64_t i = 0; i < count; i++, row++) {
+				double x = step < CORES ? between[start_of[from] * TILE + i] : 1;
+				const double *weight =
+					packed(layer->back, core, expert, group, row);
+
+				for (uint64_t c = 0; c < 128; c++)
+					sums[c] += x * weight[c];
+			}
+		}
+		for (uint64_t c = 0; c < 128 && 4 * group + c / TILE < tiles_of[core]; c++)
+			out[(start_of[core] + 4 * group) * TILE + c] = sums[c];
+	}
+}
+
+/* The first chip's experts are numbered in order; `seen` is the chip in whose eyes they are its own. */
+static bool owns(const struct layer *layer, uint64_t seen, uint64_t expert)
+{
+	uint64_t row = layer->mapping->count > layer->all ? seen : 0;
+
+	return *tt_at(layer->mapping, row * layer->all + expert) == 0;
+}
+
+static uint64_t place_of(const struct layer *layer, uint64_t expert)
+{
+	uint64_t place = 0;
+
+	for (uint64_t i = 0; i < expert; i++)
+		place += owns(layer, 0, i);
+	return place;
+}
+
+/* A token whose choices are all the same was not sent to anybody. */
+static bool was_sent(const struct layer *layer, const double *ids)
+{
+	for (uint64_t i = 1; i < layer->k; i++)
+		if (ids[i] != ids[0])
+			return true;
+	return layer->k == 1;
+}
+
+/* Numbers of a token's row: its choices and scores. */
+static void tell_token(struct layer *layer, uint64_t token, uint64_t *found, uint64_t words)
+{
+	uint64_t source = token / layer->each * (layer->along ? 1 : layer->cols);
+	const double *ids = tt_at(layer->ids, token * layer->k);
+	double *row = tt_at(layer->active, *found * words), *count;
+	bool any = false;
+
+	for (uint64_t i = 0; i < layer->k && was_sent(layer, ids); i++) {
+		uint64_t expert = (uint64_t)ids[i], place = place_of(layer, expert);
+
+		if (!owns(layer, source, expert) || !owns(layer, 0, expert))
+			continue;
+		any = true;
+		row[0] = (double)token;
+		row[1 + place] = (double)i;
+		row[1 + layer->experts + place] =
+			tt_bf16_store((float)*tt_at(layer->scores, token * layer->k + i));
+		count = tt_at(layer->counts, place);
+		*tt_at(layer->maps, (place * (layer->tokens + 1) + (uint64_t)*count) * 4) =
+			(double)token;
+		++*count;
+	}
+	*found += any;
+}
+
+static void tell_all(struct layer *layer)
+{
+	uint64_t words = layer->active->count / (layer->tokens + 1), found = 0;
+
+	for (uint64_t t = 0; t <= layer->tokens; t++)
+		for (uint64_t e = 0; e < layer->experts; e++)
+			*tt_at(layer->active, t * words + 1 + e) = (double)layer->k + 1;
+	for (uint64_t t = 0; t < layer->tokens; t++)
+		tell_token(layer, t, &found, words);
+	*tt_at(layer->active, found * words) = ENDS;
+	for (uint64_t i = (found + 1) * words; i < layer->active->count; i++)
+		*tt_at(layer->active, i) = 0;
+	for (uint64_t e = 0; e < layer->experts; e++)
+		*tt_at(layer->maps,
+		       (e * (layer->tokens + 1) + (uint64_t)*tt_at(layer->counts, e)) * 4) = ENDS;
+}
+
+/* The same bytes of a core as tiles of two by two faces. */
+static void as_tiles(const struct layer *layer, uint64_t shard)
+{
+	uint64_t size = 2 * TILE * (uint64_t)layer->rows->shape.dim[3];
+	uint64_t across = layer->rows->shape.dim[3] / TILE;
+
+	for (uint64_t i = 0; i < size; i++) {
+		uint64_t tile = i / 1024, face = i / 256 % 4, row = i / 16 % 16, col = i % 16;
+
+		row += tile / across * TILE + face / 2 * 16;
+		col += tile % across * TILE + face % 2 * 16;
+		*tt_at(layer->tiles, shard * size + row * across * TILE + col) =
+			*tt_at(layer->rows, shard * size + i);
+	}
+}
+
+/* Where cores collect: the first rectangle beside the ring, on a grid of eight columns it begins in the second. */
+struct collectors {
+	uint64_t high, wide, grid, x, y;
+};
+
+static void work_on(struct layer *layer, const struct collectors *on, double *between, double *made)
+{
+	uint64_t width = layer->rows->shape.dim[3], part = width / TILE / on->wide * TILE;
+	uint64_t block = layer->tokens / on->high * part;
+
+	for (uint64_t e = 0; e < layer->experts; e++) {
+		uint64_t count = (uint64_t)*tt_at(layer->counts, e), i = 0;
+
+		for (uint64_t row = 0; row < on->high; row++)
+			for (uint64_t n = 0; n < count / on->high + (row < count % on->high);
+			     n++, i++) {
+				uint64_t token = (uint64_t)*tt_at(
+					layer->maps, (e * (layer->tokens + 1) + i) * 4);
+
+				for (uint64_t core = 0; core < CORES; core++)
+					half_of(between, layer, token, e, core);
+				for (uint64_t core = 0; core < CORES; core++)
+					whole_of(made, layer, between, e, core);
+				for (uint64_t c = 0; c < EXTENT && c / part < on->wide; c++)
+					*tt_at(layer->rows,
+					       ((on->y + row) * on->grid + on->x + c / part) * 2 *
+							       TILE * width +
+						       e * block + n * part + c % part) = made[c];
+			}
+	}
+	for (uint64_t shard = 0; shard < layer->rows->shape.dim[0]; shard++)
+		as_tiles(layer, shard);
+}
+
+/* The results, by the tokens and the grid. */
+static tt_status make_results(struct layer *layer, struct tt_golden *golden,
+			      const struct tt_device *device)
+{
+	uint32_t cores = device->info.compute_grid.x * device->info.compute_grid.y;
+	uint32_t width = (uint32_t)tt_call_int(&golden->call, "hidden_size", EXTENT);
+	uint32_t experts = (uint32_t)layer->experts, tokens = (uint32_t)layer->tokens + 1;
+	struct ttnn_shape shape = {4, {cores, 2, TILE, width}};
+
+	layer->counts = tt_golden_out(golden, &(struct ttnn_shape){2, {1, (experts + 3) / 4 * 4}},
+				      TTNN_UINT32);
+	layer->active = tt_golden_out(
+		golden, &(struct ttnn_shape){2, {1, tokens * ((2 * experts + 4) / 4 * 4)}},
+		TTNN_UINT32);
+	layer->maps =
+		tt_golden_out(golden, &(struct ttnn_shape){2, {experts, tokens * 4}}, TTNN_UINT32);
+	layer->tiles = tt_golden_out(golden, &shape, TTNN_BFLOAT16);
+	layer->rows = tt_golden_out(golden, &shape, TTNN_BFLOAT16);
+	TT_GOLDEN_NEED(layer->counts && layer->active && layer->maps && layer->tiles &&
+		       layer->rows);
+	return TTNN_OK;
+}
+
+tt_status tt_golden_moe_gpt(struct tt_golden *golden)
+{
+	static const char *const names[] = {"input_tensor",   "expert_indices", "expert_scores",
+					    "expert_mapping", "w0_w1_tensor",   "w2_tensor"};
+	const struct tt_device *device = tt_tensor_device(tt_call_tensor(&golden->call, names[0]));
+	const struct tt_array *in[6];
+	struct collectors on = {.x = 1};
+	struct layer layer;
+	double *between, *made;
+
+	for (size_t i = 0; i < 6; i++) {
+		in[i] = tt_golden_in(golden, names[i]);
+		TT_GOLDEN_NEED(in[i]);
+	}
+	TT_GOLDEN_NEED(device && in[4]->shape.rank == 6 && in[5]->shape.rank == 6 &&
+		       in[4]->shape.dim[0] == CORES);
+	layer = (struct layer){.in = in[0],
+			       .ids = in[1],
+			       .scores = in[2],
+			       .mapping = in[3],
+			       .first = in[4],
+			       .back = in[5]};
+	layer.tokens = in[0]->shape.dim[0], layer.experts = in[4]->shape.dim[2];
+	layer.k = tt_shape_last(&in[1]->shape, 1), layer.all = tt_shape_last(&in[3]->shape, 1);
+	layer.cols = device->cols;
+	layer.along = tt_call_int(&golden->call, "cluster_axis", 0) == 1;
+	layer.each = layer.tokens / (layer.along ? device->cols : device->rows);
+	on.high = (uint64_t)tt_call_int(&golden->call, "output_height_shard_dim", 4);
+	on.wide = (uint64_t)tt_call_int(&golden->call, "output_width_shard_dim", 3);
+	on.grid = device->info.compute_grid.x;
+	golden->first_chip = true;
+	TT_GOLDEN_NEED(layer.each && layer.k && on.high && on.wide);
+	TT_TRY(make_results(&layer, golden, device));
+	between = tt_arena_calloc(golden->arena, EXTENT, sizeof(*between));
+	made = tt_arena_calloc(golden->arena, EXTENT, sizeof(*made));
+	TT_GOLDEN_NEED(between && made);
+	tell_all(&layer);
+	work_on(&layer, &on, between, made);
+	return TTNN_OK;
+}

@@ -1,0 +1,10 @@
+/* golden_moe.h: what the first chip of a mesh gets of operations that find its experts' tokens and let them work, token by token. */
+#ifndef TT_GOLDEN_GOLDEN_MOE_H
+#define TT_GOLDEN_GOLDEN_MOE_H
+
+#include "golden/golden.h"
+
+/* Experts of 2880 by 2880 with bias on twelve cores in a ring: counts, choices, tokens, and what they make, as tiles and as rows. */
+tt_status tt_golden_moe_gpt(struct tt_golden *golden);
+
+#endif
