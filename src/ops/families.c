@@ -135,6 +135,7 @@
 	X(rotary_indexed)                                                                          \
 	X(rotary_llama)                                                                            \
 	X(rotate)                                                                                  \
+	X(routed_ffn)                                                                              \
 	X(routing_remap)                                                                           \
 	X(sampling)                                                                                \
 	X(scan)                                                                                    \

@@ -327,8 +327,42 @@ TEST(experts_of_words)
 	}
 }
 
+static void ffn_case(struct given *given, uint32_t n, uint32_t rows, uint32_t width,
+		     uint32_t hidden)
+{
+	enum ttnn_dtype dtype = n % 3 == 2 ? TTNN_BFLOAT8_B : TTNN_BFLOAT16;
+	struct ttnn_spec_args x = given_spec(dtype, n % 4 == 3, n % 4 == 3, rows, width);
+	struct ttnn_spec_args up = given_spec(dtype, 0, 0, width, hidden);
+	struct ttnn_spec_args down = given_spec(dtype, 0, 0, hidden, width), out = x;
+
+	given_tensor(given, "x", &x, -2, 2);
+	given_tensor(given, "gate_proj", &up, -0.1, 0.1);
+	given_tensor(given, "up_proj", &up, -0.1, 0.1);
+	given_tensor(given, "down_proj", &down, -0.1, 0.1);
+	if (n % 5 == 1)
+		given_tensor(given, "output", &out, 0, 1);
+	given_case(given, PREFILL "routed_expert_ffn", n, 16);
+}
+
+TEST(experts)
+{
+	struct given given = {.state = 12};
+
+	for (uint32_t n = 0; n < CASES; n++)
+		ffn_case(&given, n, n == 7 ? 2080 : 32 * (1 + n % 4), 32 * (1 + n % 3),
+			 32 * (1 + n % 5));
+	golden_close();
+	golden_profile = "p150";
+	for (uint32_t n = 0; n < 6; n++)
+		ffn_case(&given, n, n == 3 || n == 1 ? 2080 : 32 * (1 + n % 4), 512,
+			 32 * (1 + n % 5));
+	golden_close();
+	golden_profile = "n150";
+}
+
 TEST(zz_all_rows)
 {
+	golden_check_family("routed_ffn");
 	golden_check_family("prefill_gate");
 	golden_check_family("post_combine");
 	golden_check_family("rotary_indexed");
