@@ -162,6 +162,7 @@
 	X(typecast)                                                                                \
 	X(unary)                                                                                   \
 	X(unary_composite)                                                                         \
+	X(unified_ffn)                                                                             \
 	X(untilize)                                                                                \
 	X(untilize_unpad)                                                                          \
 	X(upsample)                                                                                \

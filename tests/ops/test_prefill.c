@@ -4,6 +4,7 @@
 #include "golden.h"
 #include "ops/given.h"
 #include "ops/golden_cases.h"
+#include "ops/op_enums.h"
 
 #define CASES 22
 #define PREFILL "ttnn.experimental.deepseek_prefill."
@@ -360,8 +361,71 @@ TEST(experts)
 	golden_profile = "n150";
 }
 
+/* A list of weights or biases of so many experts, in items of the case from `first` on. */
+static void add_weights(struct given *given, const char *name, const struct ttnn_spec_args *spec,
+			uint32_t first, uint32_t count)
+{
+	for (uint32_t e = 0; e < count; e++) {
+		ttnn_tensor *tensor = golden_make(spec, &given->state, -0.2, 0.2);
+
+		given->tensors[given->tensor_count++] = tensor;
+		given->items[first + e] = ttnn_v_tensor(tensor);
+	}
+	given_add(given, name, ttnn_v_list(&given->items[first], count));
+}
+
+static void unified_case(struct given *given, uint32_t n)
+{
+	uint32_t width = 32 * (1 + n % 3), hidden = 32 * (1 + n % 4), kind = n % 4;
+	bool biased = (kind == 1 || kind == 2) && n % 8 < 4;
+	enum ttnn_dtype dtype = n % 3 ? TTNN_BFLOAT8_B : TTNN_BFLOAT16;
+	struct ttnn_spec_args x =
+		given_spec(n % 5 == 4 ? TTNN_BFLOAT16 : TTNN_BFLOAT8_B, 0, 0, 512, width);
+	struct ttnn_spec_args up = given_spec(dtype, 0, 0, width, hidden);
+	struct ttnn_spec_args down = given_spec(dtype, 0, 0, hidden, width);
+	struct ttnn_spec_args bias = given_spec(TTNN_BFLOAT16, 0, 0, 1, hidden), last = bias;
+
+	if (n % 5 == 4)
+		x.layout = TTNN_ROW_MAJOR;
+	last.shape.dim[1] = width;
+	given_tensor(given, "dispatched_buffer", &x, -2, 2);
+	add_regions(given, n);
+	given->args[given->count - 4].name = "expert_region_offsets";
+	given->args[given->count - 3].name = "expert_token_counts";
+	given->count--; /* not an expert alone */
+	add_weights(given, "gate_projs", &up, 0, 2);
+	add_weights(given, "up_projs", &up, 2, 2);
+	add_weights(given, "down_projs", &down, 4, 2);
+	given_add(given, "max_dispatched_tokens_per_expert", ttnn_v_int(n % 6 ? 64 : 32));
+	given_add(given, "activation",
+		  tt_value_enum(&tt_enum_routed_expert_activation, (int64_t)kind));
+	if (biased) {
+		add_weights(given, "gate_biases", &bias, 6, 2);
+		add_weights(given, "up_biases", &bias, 8, 2);
+		add_weights(given, "down_biases", &last, 10, 2);
+	}
+	if (n % 7 == 3)
+		given_add(given, "min_active_tokens", ttnn_v_int(20));
+	if (n % 7 == 5)
+		given_add(given, "max_active_tokens", ttnn_v_int(30));
+	given_case(given, PREFILL "unified_routed_expert_moe", n, 16);
+}
+
+TEST(all_experts)
+{
+	struct given given = {.state = 13};
+
+	golden_close();
+	golden_profile = "p150";
+	for (uint32_t n = 0; n < CASES; n++)
+		unified_case(&given, n);
+	golden_close();
+	golden_profile = "n150";
+}
+
 TEST(zz_all_rows)
 {
+	golden_check_family("unified_ffn");
 	golden_check_family("routed_ffn");
 	golden_check_family("prefill_gate");
 	golden_check_family("post_combine");
