@@ -43,6 +43,7 @@
 	X(expert_token_remap)                                                                      \
 	X(expert_weights)                                                                          \
 	X(fill)                                                                                    \
+	X(fp8_blocks)                                                                              \
 	X(fold)                                                                                    \
 	X(from_data)                                                                               \
 	X(fused_matmul)                                                                            \

@@ -423,8 +423,101 @@ TEST(all_experts)
 	golden_profile = "n150";
 }
 
+static struct ttnn_spec_args rows_of(enum ttnn_dtype dtype, uint32_t n, uint32_t width)
+{
+	struct ttnn_spec_args spec =
+		given_spec(dtype, n % 4 == 3, n % 4 > 1, 7 + 32 * (n % 3), width);
+
+	spec.layout = TTNN_ROW_MAJOR;
+	return spec;
+}
+
+/* Scales of tokens, also as bits behind three other numbers. */
+static void add_scales(struct given *given, uint32_t n, uint32_t blocks)
+{
+	struct ttnn_spec_args scales = {.dtype = TTNN_FLOAT32};
+	int32_t bits[512 * 5];
+
+	scales.shape = (struct ttnn_shape){2, {512, blocks}};
+	given_add(given, "token_count_aware", ttnn_v_bool(true));
+	given_add(given, "experts_per_chip", ttnn_v_int(1 + n % 4));
+	if (n % 2) {
+		given_tensor(given, "input_scale", &scales, 0.1, 3);
+		return;
+	}
+	for (uint32_t i = 0; i < 512 * (3 + blocks); i++) {
+		float scale = 0.25F * (float)(1 + i % 13);
+
+		memcpy(&bits[i], &scale, sizeof(scale));
+		if (i % (3 + blocks) < 3)
+			bits[i] = (int32_t)i;
+	}
+	given_numbers(given, "metadata", &(struct ttnn_shape){2, {512, 3 + blocks}}, TTNN_INT32,
+		      bits);
+}
+
+static void cast_cases(struct given *given, uint32_t n)
+{
+	uint32_t blocks = 1 + n % 2;
+	struct ttnn_spec_args in =
+		rows_of(n % 2 ? TTNN_BFLOAT16 : TTNN_FLOAT32, n, 128 * (1 + n % 3));
+	struct ttnn_spec_args codes = rows_of(TTNN_FP8_E4M3, n, 128 * blocks), scales = codes;
+
+	if (n % 5 == 2)
+		in.layout = TTNN_TILE;
+	given_tensor(given, "input_tensor", &in, -9, 9);
+	given_add(given, "round_scale_to_power_of_two", ttnn_v_bool(n % 4 > 1));
+	given_case(given, PREFILL "per_token_cast_to_fp8", n, 16);
+	scales.dtype = TTNN_FLOAT32;
+	scales.shape.dim[scales.shape.rank - 1] = blocks;
+	if (n % 3 == 1)
+		codes.shape = (struct ttnn_shape){2, {512, 128 * blocks}};
+	given_tensor(given, "input_e4m3", &codes, -200, 200);
+	if (n % 3 == 1) {
+		add_regions(given, n);
+		given->args[given->count - 4].name = "expert_region_offsets";
+		given->args[given->count - 3].name = "expert_token_counts";
+		given->count--;
+		add_scales(given, n, blocks);
+	} else {
+		given_tensor(given, "input_scale", &scales, 0.1, 3);
+	}
+	if (n % 4 == 3)
+		given_add(given, "output_dtype", ttnn_v_dtype(TTNN_FLOAT32));
+	given_case(given, PREFILL "per_token_cast_back", n, 4);
+}
+
+TEST(blocks_of_fp8)
+{
+	struct given given = {.state = 14};
+
+	golden_close();
+	golden_profile = "p150";
+	for (uint32_t n = 0; n < CASES; n++) {
+		struct ttnn_spec_args latent = rows_of(TTNN_FP8_E4M3, n, 512), scales = latent,
+				      rope = latent;
+		int32_t numbers[8 * 128 * 64];
+
+		cast_cases(&given, n);
+		latent.shape = (struct ttnn_shape){2, {1 + n * 5 % 90, 512}};
+		scales.shape = rope.shape = latent.shape;
+		scales.shape.dim[1] = 4;
+		rope.shape.dim[1] = 64;
+		/* no bits that are no numbers of FP8 */
+		for (uint32_t i = 0; i < TT_COUNT(numbers); i++)
+			numbers[i] = 1 + (int32_t)(i * 7 + n) % 8;
+		given_tensor(&given, "latent", &latent, -200, 200);
+		given_numbers(&given, "scales", &scales.shape, TTNN_FLOAT32, numbers);
+		given_numbers(&given, "rope", &rope.shape, TTNN_BFLOAT16, numbers);
+		given_case(&given, PREFILL "pack_scaled_fp8_kv_cache", n, 1);
+	}
+	golden_close();
+	golden_profile = "n150";
+}
+
 TEST(zz_all_rows)
 {
+	golden_check_family("fp8_blocks");
 	golden_check_family("unified_ffn");
 	golden_check_family("routed_ffn");
 	golden_check_family("prefill_gate");
