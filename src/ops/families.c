@@ -167,6 +167,7 @@
 	X(untilize)                                                                                \
 	X(untilize_unpad)                                                                          \
 	X(upsample)                                                                                \
+	X(weighted_planes)                                                                         \
 	X(yuv)
 #define X(name) extern const struct tt_op_family tt_family_##name;
 FAMILIES(X)

@@ -515,8 +515,33 @@ TEST(blocks_of_fp8)
 	golden_profile = "n150";
 }
 
+TEST(weighted)
+{
+	struct given given = {.state = 15};
+
+	golden_close();
+	golden_profile = "p150";
+	for (uint32_t n = 0; n < CASES; n++) {
+		uint32_t rows = n % 3 ? 32 * (1 + n % 2) : 21, planes = 1 + n % 5;
+		struct ttnn_spec_args in =
+			given_spec(TTNN_BFLOAT16, 1, planes, rows, 32 * (1 + n % 3) - n % 2);
+		struct ttnn_spec_args weight = given_spec(n % 4 > 1 ? TTNN_FLOAT32 : TTNN_BFLOAT16,
+							  1 + n * 2 % 9, planes, rows, 1);
+
+		golden_put(&in, n % 5 == 4 ? GOLDEN_L1 : GOLDEN_DRAM);
+		given_tensor(&given, "input", &in, -2, 2);
+		given_tensor(&given, "weight", &weight, -1, 1);
+		if (n % 3 == 1)
+			given_add(&given, "dim", ttnn_v_int(n % 2 ? -3 : 1));
+		given_case(&given, PREFILL "attn_res_weighted_reduce_nc", n, 4);
+	}
+	golden_close();
+	golden_profile = "n150";
+}
+
 TEST(zz_all_rows)
 {
+	golden_check_family("weighted_planes");
 	golden_check_family("fp8_blocks");
 	golden_check_family("unified_ffn");
 	golden_check_family("routed_ffn");
