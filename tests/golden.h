@@ -114,6 +114,8 @@ static inline double golden_tolerance(enum ttnn_dtype dtype)
 		return 1.0 / 64;
 	case TTNN_BFLOAT4_B:
 		return 1.0 / 4;
+	case TTNN_FP8_E4M3:
+		return 1.0 / 8;
 	default:
 		return 0;
 	}

@@ -134,9 +134,9 @@ static const struct tt_enum tile_reshape_map_mode = {
 
 static const struct tt_enum_row routed_expert_activation_rows[] = {
 	{0, "Silu"}, {1, "SwiGluOai"}, {2, "SituGlu"}, {3, "ClampedSiluGlu"}};
-static const struct tt_enum routed_expert_activation = {"RoutedExpertActivation",
-							routed_expert_activation_rows,
-							TT_COUNT(routed_expert_activation_rows)};
+const struct tt_enum tt_enum_routed_expert_activation = {"RoutedExpertActivation",
+							 routed_expert_activation_rows,
+							 TT_COUNT(routed_expert_activation_rows)};
 
 static const struct tt_enum_row dispatch_algorithm_rows[] = {{0, "BROADCAST"},
 							     {1, "SPARSE_UNICAST"},
@@ -292,7 +292,7 @@ static const struct {
 	{"operations.data_movement", &tile_reshape_map_mode},
 	{"operations.embedding", &tt_enum_embeddings},
 	{"operations.experimental", &tt_enum_rgb_range},
-	{"operations.experimental", &routed_expert_activation},
+	{"operations.experimental", &tt_enum_routed_expert_activation},
 	{"operations.experimental", &tt_enum_yuv_space},
 	{"operations.experimental", &tt_enum_yuv_format},
 	{"operations.experimental", &tt_enum_yuv_range},

@@ -46,6 +46,7 @@
 	X(expert_weights)                                                                          \
 	X(fill)                                                                                    \
 	X(fold)                                                                                    \
+	X(fp8_blocks)                                                                              \
 	X(from_data)                                                                               \
 	X(fused_matmul)                                                                            \
 	X(fused_minimal)                                                                           \
@@ -144,6 +145,7 @@
 	X(rotary_indexed)                                                                          \
 	X(rotary_llama)                                                                            \
 	X(rotate)                                                                                  \
+	X(routed_ffn)                                                                              \
 	X(routing_remap)                                                                           \
 	X(rows_complex)                                                                            \
 	X(sampling)                                                                                \
@@ -172,9 +174,11 @@
 	X(typecast)                                                                                \
 	X(unary)                                                                                   \
 	X(unary_composite)                                                                         \
+	X(unified_ffn)                                                                             \
 	X(untilize)                                                                                \
 	X(untilize_unpad)                                                                          \
 	X(upsample)                                                                                \
+	X(weighted_planes)                                                                         \
 	X(yuv)
 #define X(name) extern const struct tt_op_family tt_family_##name;
 FAMILIES(X)

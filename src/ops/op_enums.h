@@ -24,6 +24,9 @@ enum tt_bcast_math { TT_BCAST_ADD = 0, TT_BCAST_SUB = 1, TT_BCAST_MUL = 2 };
 enum tt_bcast_dim { TT_BCAST_H = 0, TT_BCAST_W = 1, TT_BCAST_HW = 2 };
 enum tt_loss_reduction { TT_LOSS_NONE = 0, TT_LOSS_MEAN = 1, TT_LOSS_SUM = 2 };
 
+/* What experts of a prefill do between their products. */
+extern const struct tt_enum tt_enum_routed_expert_activation;
+
 /* What pictures in red, green and blue, and in brightness and colour are like. */
 extern const struct tt_enum tt_enum_rgb_range, tt_enum_yuv_space, tt_enum_yuv_format,
 	tt_enum_yuv_range;

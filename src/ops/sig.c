@@ -129,6 +129,8 @@ static const struct tt_arg_type types[] = {
 	 KIND(TTNN_VALUE_OPAQUE), NULL},
 	{"ProgramConfig", "ttnn.ProgramConfig", KIND(TTNN_VALUE_OBJECT), 0, NULL},
 	{"SubDeviceId", "ttnn._ttnn.device.SubDeviceId", INTS | KIND(TTNN_VALUE_OPAQUE), 0, NULL},
+	{"RoutedExpertActivation", "ttnn._ttnn.operations.experimental.RoutedExpertActivation",
+	 KIND(TTNN_VALUE_ENUM), 0, &tt_enum_routed_expert_activation},
 	{"Topology", "ttnn.ccl.Topology", KIND(TTNN_VALUE_ENUM), 0, &tt_enum_topology},
 	{"WorkerMode", CCL_TYPE("WorkerMode"), KIND(TTNN_VALUE_ENUM), 0, &tt_enum_worker_mode},
 	{"DispatchAlgorithm", CCL_TYPE("DispatchAlgorithm"), KIND(TTNN_VALUE_ENUM), 0,

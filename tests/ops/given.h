@@ -10,7 +10,7 @@
 struct given {
 	struct ttnn_arg args[40];
 	size_t count;
-	ttnn_tensor *tensors[16];
+	ttnn_tensor *tensors[24];
 	size_t tensor_count;
 	struct ttnn_value items[64];
 	uint64_t state;

@@ -4,6 +4,7 @@
 #include "golden.h"
 #include "ops/given.h"
 #include "ops/golden_cases.h"
+#include "ops/op_enums.h"
 
 #define CASES 22
 #define PREFILL "ttnn.experimental.deepseek_prefill."
@@ -327,8 +328,223 @@ TEST(experts_of_words)
 	}
 }
 
+static void ffn_case(struct given *given, uint32_t n, uint32_t rows, uint32_t width,
+		     uint32_t hidden)
+{
+	enum ttnn_dtype dtype = n % 3 == 2 ? TTNN_BFLOAT8_B : TTNN_BFLOAT16;
+	struct ttnn_spec_args x = given_spec(dtype, n % 4 == 3, n % 4 == 3, rows, width);
+	struct ttnn_spec_args up = given_spec(dtype, 0, 0, width, hidden);
+	struct ttnn_spec_args down = given_spec(dtype, 0, 0, hidden, width), out = x;
+
+	given_tensor(given, "x", &x, -2, 2);
+	given_tensor(given, "gate_proj", &up, -0.1, 0.1);
+	given_tensor(given, "up_proj", &up, -0.1, 0.1);
+	given_tensor(given, "down_proj", &down, -0.1, 0.1);
+	if (n % 5 == 1)
+		given_tensor(given, "output", &out, 0, 1);
+	given_case(given, PREFILL "routed_expert_ffn", n, 16);
+}
+
+TEST(experts)
+{
+	struct given given = {.state = 12};
+
+	for (uint32_t n = 0; n < CASES; n++)
+		ffn_case(&given, n, n == 7 ? 2080 : 32 * (1 + n % 4), 32 * (1 + n % 3),
+			 32 * (1 + n % 5));
+	golden_close();
+	golden_profile = "p150";
+	for (uint32_t n = 0; n < 6; n++)
+		ffn_case(&given, n, n == 3 || n == 1 ? 2080 : 32 * (1 + n % 4), 512,
+			 32 * (1 + n % 5));
+	golden_close();
+	golden_profile = "n150";
+}
+
+/* A list of weights or biases of so many experts, in items of the case from `first` on. */
+static void add_weights(struct given *given, const char *name, const struct ttnn_spec_args *spec,
+			uint32_t first, uint32_t count)
+{
+	for (uint32_t e = 0; e < count; e++) {
+		ttnn_tensor *tensor = golden_make(spec, &given->state, -0.2, 0.2);
+
+		given->tensors[given->tensor_count++] = tensor;
+		given->items[first + e] = ttnn_v_tensor(tensor);
+	}
+	given_add(given, name, ttnn_v_list(&given->items[first], count));
+}
+
+static void unified_case(struct given *given, uint32_t n)
+{
+	uint32_t width = 32 * (1 + n % 3), hidden = 32 * (1 + n % 4), kind = n % 4;
+	bool biased = (kind == 1 || kind == 2) && n % 8 < 4;
+	enum ttnn_dtype dtype = n % 3 ? TTNN_BFLOAT8_B : TTNN_BFLOAT16;
+	struct ttnn_spec_args x =
+		given_spec(n % 5 == 4 ? TTNN_BFLOAT16 : TTNN_BFLOAT8_B, 0, 0, 512, width);
+	struct ttnn_spec_args up = given_spec(dtype, 0, 0, width, hidden);
+	struct ttnn_spec_args down = given_spec(dtype, 0, 0, hidden, width);
+	struct ttnn_spec_args bias = given_spec(TTNN_BFLOAT16, 0, 0, 1, hidden), last = bias;
+
+	if (n % 5 == 4)
+		x.layout = TTNN_ROW_MAJOR;
+	last.shape.dim[1] = width;
+	given_tensor(given, "dispatched_buffer", &x, -2, 2);
+	add_regions(given, n);
+	given->args[given->count - 4].name = "expert_region_offsets";
+	given->args[given->count - 3].name = "expert_token_counts";
+	given->count--; /* not an expert alone */
+	add_weights(given, "gate_projs", &up, 0, 2);
+	add_weights(given, "up_projs", &up, 2, 2);
+	add_weights(given, "down_projs", &down, 4, 2);
+	given_add(given, "max_dispatched_tokens_per_expert", ttnn_v_int(n % 6 ? 64 : 32));
+	given_add(given, "activation",
+		  tt_value_enum(&tt_enum_routed_expert_activation, (int64_t)kind));
+	if (biased) {
+		add_weights(given, "gate_biases", &bias, 6, 2);
+		add_weights(given, "up_biases", &bias, 8, 2);
+		add_weights(given, "down_biases", &last, 10, 2);
+	}
+	if (n % 7 == 3)
+		given_add(given, "min_active_tokens", ttnn_v_int(20));
+	if (n % 7 == 5)
+		given_add(given, "max_active_tokens", ttnn_v_int(30));
+	given_case(given, PREFILL "unified_routed_expert_moe", n, 16);
+}
+
+TEST(all_experts)
+{
+	struct given given = {.state = 13};
+
+	golden_close();
+	golden_profile = "p150";
+	for (uint32_t n = 0; n < CASES; n++)
+		unified_case(&given, n);
+	golden_close();
+	golden_profile = "n150";
+}
+
+static struct ttnn_spec_args rows_of(enum ttnn_dtype dtype, uint32_t n, uint32_t width)
+{
+	struct ttnn_spec_args spec =
+		given_spec(dtype, n % 4 == 3, n % 4 > 1, 7 + 32 * (n % 3), width);
+
+	spec.layout = TTNN_ROW_MAJOR;
+	return spec;
+}
+
+/* Scales of tokens, also as bits behind three other numbers. */
+static void add_scales(struct given *given, uint32_t n, uint32_t blocks)
+{
+	struct ttnn_spec_args scales = {.dtype = TTNN_FLOAT32};
+	int32_t bits[512 * 5];
+
+	scales.shape = (struct ttnn_shape){2, {512, blocks}};
+	given_add(given, "token_count_aware", ttnn_v_bool(true));
+	given_add(given, "experts_per_chip", ttnn_v_int(1 + n % 4));
+	if (n % 2) {
+		given_tensor(given, "input_scale", &scales, 0.1, 3);
+		return;
+	}
+	for (uint32_t i = 0; i < 512 * (3 + blocks); i++) {
+		float scale = 0.25F * (float)(1 + i % 13);
+
+		memcpy(&bits[i], &scale, sizeof(scale));
+		if (i % (3 + blocks) < 3)
+			bits[i] = (int32_t)i;
+	}
+	given_numbers(given, "metadata", &(struct ttnn_shape){2, {512, 3 + blocks}}, TTNN_INT32,
+		      bits);
+}
+
+static void cast_cases(struct given *given, uint32_t n)
+{
+	uint32_t blocks = 1 + n % 2;
+	struct ttnn_spec_args in =
+		rows_of(n % 2 ? TTNN_BFLOAT16 : TTNN_FLOAT32, n, 128 * (1 + n % 3));
+	struct ttnn_spec_args codes = rows_of(TTNN_FP8_E4M3, n, 128 * blocks), scales = codes;
+
+	if (n % 5 == 2)
+		in.layout = TTNN_TILE;
+	given_tensor(given, "input_tensor", &in, -9, 9);
+	given_add(given, "round_scale_to_power_of_two", ttnn_v_bool(n % 4 > 1));
+	given_case(given, PREFILL "per_token_cast_to_fp8", n, 16);
+	scales.dtype = TTNN_FLOAT32;
+	scales.shape.dim[scales.shape.rank - 1] = blocks;
+	if (n % 3 == 1)
+		codes.shape = (struct ttnn_shape){2, {512, 128 * blocks}};
+	given_tensor(given, "input_e4m3", &codes, -200, 200);
+	if (n % 3 == 1) {
+		add_regions(given, n);
+		given->args[given->count - 4].name = "expert_region_offsets";
+		given->args[given->count - 3].name = "expert_token_counts";
+		given->count--;
+		add_scales(given, n, blocks);
+	} else {
+		given_tensor(given, "input_scale", &scales, 0.1, 3);
+	}
+	if (n % 4 == 3)
+		given_add(given, "output_dtype", ttnn_v_dtype(TTNN_FLOAT32));
+	given_case(given, PREFILL "per_token_cast_back", n, 4);
+}
+
+TEST(blocks_of_fp8)
+{
+	struct given given = {.state = 14};
+
+	golden_close();
+	golden_profile = "p150";
+	for (uint32_t n = 0; n < CASES; n++) {
+		struct ttnn_spec_args latent = rows_of(TTNN_FP8_E4M3, n, 512), scales = latent,
+				      rope = latent;
+		int32_t numbers[8 * 128 * 64];
+
+		cast_cases(&given, n);
+		latent.shape = (struct ttnn_shape){2, {1 + n * 5 % 90, 512}};
+		scales.shape = rope.shape = latent.shape;
+		scales.shape.dim[1] = 4;
+		rope.shape.dim[1] = 64;
+		/* no bits that are no numbers of FP8 */
+		for (uint32_t i = 0; i < TT_COUNT(numbers); i++)
+			numbers[i] = 1 + (int32_t)(i * 7 + n) % 8;
+		given_tensor(&given, "latent", &latent, -200, 200);
+		given_numbers(&given, "scales", &scales.shape, TTNN_FLOAT32, numbers);
+		given_numbers(&given, "rope", &rope.shape, TTNN_BFLOAT16, numbers);
+		given_case(&given, PREFILL "pack_scaled_fp8_kv_cache", n, 1);
+	}
+	golden_close();
+	golden_profile = "n150";
+}
+
+TEST(weighted)
+{
+	struct given given = {.state = 15};
+
+	golden_close();
+	golden_profile = "p150";
+	for (uint32_t n = 0; n < CASES; n++) {
+		uint32_t rows = n % 3 ? 32 * (1 + n % 2) : 21, planes = 1 + n % 5;
+		struct ttnn_spec_args in =
+			given_spec(TTNN_BFLOAT16, 1, planes, rows, 32 * (1 + n % 3) - n % 2);
+		struct ttnn_spec_args weight = given_spec(n % 4 > 1 ? TTNN_FLOAT32 : TTNN_BFLOAT16,
+							  1 + n * 2 % 9, planes, rows, 1);
+
+		golden_put(&in, n % 5 == 4 ? GOLDEN_L1 : GOLDEN_DRAM);
+		given_tensor(&given, "input", &in, -2, 2);
+		given_tensor(&given, "weight", &weight, -1, 1);
+		if (n % 3 == 1)
+			given_add(&given, "dim", ttnn_v_int(n % 2 ? -3 : 1));
+		given_case(&given, PREFILL "attn_res_weighted_reduce_nc", n, 4);
+	}
+	golden_close();
+	golden_profile = "n150";
+}
+
 TEST(zz_all_rows)
 {
+	golden_check_family("weighted_planes");
+	golden_check_family("fp8_blocks");
+	golden_check_family("unified_ffn");
+	golden_check_family("routed_ffn");
 	golden_check_family("prefill_gate");
 	golden_check_family("post_combine");
 	golden_check_family("rotary_indexed");

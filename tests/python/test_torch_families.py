@@ -347,6 +347,39 @@ def test_paged_attention(device):
     assert_close(expected, actual, rtol=0.05, atol=0.1, pcc=0.998)
 
 
+@covers("experimental.deepseek_prefill.moe_grouped_topk", "experimental.deepseek_prefill.moe_hash_gate")
+def test_gates_of_a_prefill(device):
+    torch.manual_seed(28)
+    logits, bias = torch.randn(1, 1, 64, 96), torch.rand(1, 1, 64, 96)
+    scores = F.softplus(logits).sqrt()
+    prefill, words = ttnn.experimental.deepseek_prefill, torch.randint(0, 20, (2, 32), dtype=torch.int32)
+    args = [tensor(device, t, dtype=ttnn.float32) for t in (logits, bias)]
+    weights, experts = prefill.moe_grouped_topk(
+        *args, n_groups=1, n_activated_experts=6, route_scale=2.5, score_func="sqrtsoftplus"
+    )
+    chosen = (scores + bias).topk(6).indices
+    assert ttnn.to_torch(experts).to(torch.int64).equal(chosen)
+    expected = scores.gather(-1, chosen)
+    assert_close(expected / expected.sum(-1, keepdim=True) * 2.5, weights, rtol=0.02, atol=0.01)
+    table = torch.stack([torch.randperm(96)[:8] for _ in range(20)]).to(torch.int16)
+    weights, experts = prefill.moe_hash_gate(
+        args[0], tensor(device, words, dtype=ttnn.uint32, layout=RM), tensor(device, table, dtype=ttnn.uint16, layout=RM),
+        n_activated_experts=6,
+    )  # fmt: skip
+    chosen = table[words.flatten().long(), :6].long().reshape(1, 1, 64, 6)
+    assert ttnn.to_torch(experts).to(torch.int64).equal(chosen)
+    expected = scores.gather(-1, chosen)
+    assert_close(expected / expected.sum(-1, keepdim=True), weights, rtol=0.02, atol=0.01)
+
+
+@covers("experimental.deepseek_prefill.routed_expert_ffn")
+def test_routed_expert(device):
+    torch.manual_seed(29)
+    x, gate, up, down = torch.randn(64, 96), torch.randn(96, 160) / 10, torch.randn(96, 160) / 10, torch.randn(160, 96) / 10
+    actual = ttnn.experimental.deepseek_prefill.routed_expert_ffn(*(bf16(device, t) for t in (x, gate, up, down)))
+    assert_close((F.silu(x @ gate) * (x @ up)) @ down, actual, rtol=0.05, atol=0.1, pcc=0.998)
+
+
 @covers("transformer.flash_mla_prefill", "transformer.chunked_flash_mla_prefill")
 def test_latent_attention(device):
     torch.manual_seed(8)
@@ -1135,10 +1168,11 @@ WITHOUT_TORCH = {
         "reduce_scatter_minimal_direct_create_staging_buffer", "strided_all_gather_minimal_matmul_async",
         "all_to_all_dispatch_metadata", "deepseek_moe_reduce_scatter", "moe_gpt", "selective_reduce_combine",
     )),
-    # Parts of a prefill whose chips share rows and experts (tests/ops/test_prefill.c).
+    # Parts of a prefill whose chips share rows and experts (tests/ops/test_prefill.c, test_dispatch.c).
     *(f"experimental.deepseek_prefill.{name}" for name in (
-        "extract", "insert", "masked_bincount", "moe_padding_config", "post_combine_reduce", "rotary_embedding_indexed",
-        "update_padded_kv_cache", "zero_padded_kv_cache",
+        "attn_res_weighted_reduce_nc", "combine", "dispatch", "extract", "insert", "masked_bincount", "moe_padding_config",
+        "offset_cumsum", "pack_scaled_fp8_kv_cache", "per_token_cast_back", "per_token_cast_to_fp8", "post_combine_reduce",
+        "rotary_embedding_indexed", "unified_routed_expert_moe", "update_padded_kv_cache", "zero_padded_kv_cache",
     )),
 }  # fmt: skip
 

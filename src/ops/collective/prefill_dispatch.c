@@ -640,8 +640,8 @@ static tt_status send_tokens(struct parcel *parcel)
 	uint64_t count = token_count(parcel);
 
 	for (uint64_t i = 0; i < count * k; i++) {
-		uint64_t token = i / k, choice = i % k, expert, page;
-		double chip;
+		uint64_t token = i / k, choice = i % k, expert;
+		double chip, page;
 
 		if (choice >= row || token * row + choice >= ids)
 			continue;
@@ -649,9 +649,10 @@ static tt_status send_tokens(struct parcel *parcel)
 		chip = expert < table && expert < experts ? parcel->in[TABLE][expert] : -1;
 		if (chip < 0 || chip >= parcel->group->count)
 			continue;
-		page = (uint64_t)parcel->in[OFFSETS][expert]++;
-		if (page < room && parcel->group->chips[(uint32_t)chip] == parcel->to)
-			put_token(parcel, page, token, choice);
+		page = parcel->in[OFFSETS][expert]++;
+		if (page >= 0 && page < (double)room &&
+		    parcel->group->chips[(uint32_t)chip] == parcel->to)
+			put_token(parcel, (uint64_t)page, token, choice);
 	}
 	return TTNN_OK;
 }
@@ -716,10 +717,11 @@ static void return_tokens(struct parcel *parcel)
 	uint64_t experts = tt_shape_last(&launch->inputs[COUNTS]->spec.shape, 1);
 
 	for (uint64_t e = first; e < first + tt_attr_u32(launch, C_EACH) && e < experts; e++) {
-		uint64_t start = (uint64_t)parcel->in[REGIONS][e];
-		uint64_t count = (uint64_t)parcel->in[COUNTS][e];
+		double start = parcel->in[REGIONS][e], end = start + parcel->in[COUNTS][e];
 
-		for (uint64_t page = start; page < room && page - start < count; page++) {
+		if (start < 0 || start >= (double)room)
+			continue;
+		for (uint64_t page = (uint64_t)start; page < room && (double)page < end; page++) {
 			const double *own = &parcel->in[METADATA][page * fields];
 			uint64_t slot;
 

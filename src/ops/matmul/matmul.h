@@ -144,6 +144,15 @@ tt_status tt_matmul_shape(struct ttnn_shape *out, const struct ttnn_shape *a,
 /* Chooses a config as upstream does, from sizes, places and what is free in L1. */
 tt_status tt_matmul_choose(struct tt_matmul_config *out, const struct tt_matmul *matmul);
 
+/*
+ * The bytes that circular buffers of a block of m by n tiles would take that is multiplied k at a time, as upstream
+ * estimates them. Not what a program takes.
+ */
+uint32_t tt_matmul_estimate(const struct tt_matmul *matmul, uint32_t m, uint32_t n, uint32_t k);
+
+/* The greatest common divisor: blocks must divide a shard's width and the depth. */
+uint32_t tt_matmul_gcd(uint32_t a, uint32_t b);
+
 /* ---- refusals ------------------------------------------------------------------------------------------- */
 
 /* What holds for every config, and for several; tt_matmul_check_config() for one. */

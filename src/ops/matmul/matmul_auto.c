@@ -27,7 +27,7 @@ struct block {
 };
 
 /* The greatest common divisor: in0_block_w must divide a shard's width and K. */
-static uint32_t gcd(uint32_t a, uint32_t b)
+uint32_t tt_matmul_gcd(uint32_t a, uint32_t b)
 {
 	while (b) {
 		uint32_t rest = a % b;
@@ -75,6 +75,11 @@ static uint32_t bytes_of(const struct tt_matmul *matmul, const struct block *blo
 			  area * intermediate_bytes(matmul) + bias + shard +
 			  (matmul->transpose_a ? (tt_tensor_is_sharded(matmul->a) ? shard : in_a)
 					       : 0));
+}
+
+uint32_t tt_matmul_estimate(const struct tt_matmul *matmul, uint32_t m, uint32_t n, uint32_t k)
+{
+	return bytes_of(matmul, &(struct block){.m = m, .n = n, .k = k});
 }
 
 /*
@@ -564,7 +569,7 @@ static void blocks_on_grid(struct tt_matmul_config *out, const struct tt_matmul 
 	if (tt_tensor_is_sharded(matmul->a)) {
 		out->m = shard->height / TT_TILE;
 		out->n = (uint32_t)((uint64_t)matmul->n * shard->width / (matmul->k * TT_TILE));
-		out->k = gcd(shard->width / TT_TILE, matmul->k);
+		out->k = tt_matmul_gcd(shard->width / TT_TILE, matmul->k);
 		out->transpose_cast = shard->orientation == TTNN_ORIENT_COL_MAJOR;
 	} else {
 		out->m = tt_div_up32(tt_matmul_rows(matmul, true), out->grid.y);
@@ -665,7 +670,7 @@ static tt_status cut_lines(struct tt_matmul_config *out, const struct tt_matmul 
 	out->m = wide ? tt_matmul_rows(matmul, true) : shard->height / matmul->a_tile.height;
 	out->n = wide ? tt_div_up32(matmul->n, (uint32_t)ttnn_core_set_cores(shard->grid))
 		      : matmul->n;
-	out->k = wide ? gcd(shard->width / matmul->a_tile.width, matmul->k) : matmul->k;
+	out->k = wide ? tt_matmul_gcd(shard->width / matmul->a_tile.width, matmul->k) : matmul->k;
 	cut(out, matmul, false);
 	sub_block(out, matmul, tt_memory_config_is_sharded(&matmul->memory));
 	return TTNN_OK;
@@ -710,7 +715,7 @@ static tt_status cut_blocks(struct tt_matmul_config *out, const struct tt_matmul
 	 * Where the last shard is padded, a step must not reach into the padding: one tile at a
 	 * time.
 	 */
-	out->k = x == k / shard_k ? gcd(shard_k, k) : 1;
+	out->k = x == k / shard_k ? tt_matmul_gcd(shard_k, k) : 1;
 	cut(out, matmul, false);
 	sub_block(out, matmul, tt_memory_config_is_sharded(&matmul->memory));
 	return TTNN_OK;
