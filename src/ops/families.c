@@ -64,6 +64,7 @@
 	X(heads_q_split)                                                                           \
 	X(heads_separate)                                                                          \
 	X(heads_split)                                                                             \
+	X(high_bw)                                                                                 \
 	X(host)                                                                                    \
 	X(host_pad)                                                                                \
 	X(index_fill)                                                                              \

@@ -2,7 +2,7 @@
  * collective.h: the room of operations in which chips of a mesh give each other their data.
  *
  *	collective      groups of chips, and the parts that they get of each other
- *	all_gather, reduce_scatter, direct, all_reduce, broadcast, partition, send
+ *	all_gather, reduce_scatter, direct, all_reduce, broadcast, partition, send, high_bw
  *	                operations of their names; composite: what they are made of where no program can do it
  *	async           the same with semaphores of the caller's; async_program, its programs
  *	regroup         everybody's parts to everybody, another cut of a dimension
