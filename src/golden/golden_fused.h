@@ -20,4 +20,7 @@ tt_status tt_golden_fused_layer(struct tt_golden *golden);
 /* The same of a few rows, to which others may be added. */
 tt_status tt_golden_rms_minimal(struct tt_golden *golden);
 
+/* Heads of the users of all chips, side by side in rows. */
+tt_status tt_golden_gather_concat(struct tt_golden *golden);
+
 #endif

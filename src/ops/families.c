@@ -73,6 +73,7 @@
 	X(integral_image)                                                                          \
 	X(isin)                                                                                    \
 	X(kv_cache)                                                                                \
+	X(llama_gather)                                                                            \
 	X(llama_reduce)                                                                            \
 	X(loss)                                                                                    \
 	X(matmul)                                                                                  \

@@ -8,6 +8,7 @@
 #include "ops/op_enums.h"
 
 static const char *const rms_minimal = "ttnn.fused_rms_minimal";
+static const char *const concat_users = "ttnn.experimental.all_gather_concat";
 
 #define CORE(x_, y_) ((struct ttnn_value){.kind = TTNN_VALUE_CORE, .core = {x_, y_}})
 
@@ -149,6 +150,66 @@ TEST(rows_need_their_semaphore)
 		    TTNN_INVALID,
 		    "the input shard grid {[0-0 - 3-1]} is not contained within the semaphore grid "
 		    "{[0-0 - 0-0]}");
+	given_free(&given);
+	tt_arena_deinit(&arena);
+}
+
+/* A memory config of shards in these ranges of cores, in the arena. */
+static struct ttnn_value place(struct tt_arena *arena, enum ttnn_memory_layout layout,
+			       const struct ttnn_core_range ranges[2], uint32_t height,
+			       uint32_t width)
+{
+	struct ttnn_memory_config *memory = tt_arena_alloc(arena, sizeof(*memory));
+	struct ttnn_shard_spec shard = {.height = height, .width = width};
+
+	CHECK_OK(ttnn_core_set_make(&shard.grid, ranges, 2));
+	CHECK_OK(ttnn_memory_config_sharded(memory, layout, TTNN_L1, &shard));
+	return ttnn_v_memory(memory);
+}
+
+/* Eight users of each chip, on the cores that the operation knows. */
+static void add_users(struct given *given, struct tt_arena *arena, uint32_t n)
+{
+	static const struct ttnn_core_range own[] = {{{1, 0}, {3, 1}}, {{1, 2}, {2, 2}}},
+					    room[] = {{{4, 0}, {7, 5}}, {{0, 6}, {7, 6}}},
+					    result[] = {{{1, 0}, {3, 4}}, {{1, 5}, {1, 5}}};
+	uint32_t heads = n % 3 == 2 ? 16 : 8;
+	struct ttnn_spec_args in = given_spec(n % 4 == 3 ? TTNN_FLOAT32 : TTNN_BFLOAT16, 1, 8, 32,
+					      128),
+			      buffer;
+
+	in.layout = n % 2 ? TTNN_TILE : TTNN_ROW_MAJOR;
+	buffer = in;
+	buffer.shape.dim[1] = 32;
+	in.memory = *place(arena, TTNN_HEIGHT_SHARDED, own, 32, 128).memory;
+	buffer.memory = *place(arena, TTNN_HEIGHT_SHARDED, room, 32, 128).memory;
+	given_chips(given, NULL, &in, -2, 2);
+	given_tensor(given, NULL, &buffer, 0, 0);
+	given_add(given, "dim", ttnn_v_int(1));
+	given_add(given, "cluster_axis", ttnn_v_int(n % 5 < 3));
+	given_add(given, "mesh_device", ttnn_v_device(golden_opened));
+	given_add(given, "multi_device_global_semaphore", ttnn_v_int(0));
+	given_add(given, "num_heads", ttnn_v_int(heads));
+	given_add(given, "memory_config", place(arena, TTNN_WIDTH_SHARDED, result, 32, heads * 8));
+	given_add(given, "num_links", ttnn_v_int(1 + n % 4));
+}
+
+TEST(users_of_all)
+{
+	struct given given = {.state = 24};
+	struct tt_arena arena = {0};
+	ttnn_tensor *out;
+
+	for (uint32_t n = 0; n < GOLDEN_CASES; n++) {
+		given_mesh_of("galaxy_wh", n < 11 ? 2 : 4, n < 11 ? 4 : 2);
+		add_users(&given, &arena, n);
+		given_case(&given, concat_users, n, 1);
+	}
+	/* Smaller chips have not all the cores that are told. */
+	given_mesh(1, 4);
+	add_users(&given, &arena, 0);
+	CHECK_FAILS(ttnn_call_one(&out, concat_users, given.args, given.count, TTNN_FRONTEND_C),
+		    TTNN_INVALID, "No core coordinate found at location: (5, 9, TENSIX, LOGICAL)");
 	given_free(&given);
 	tt_arena_deinit(&arena);
 }
