@@ -23,4 +23,7 @@ tt_status tt_golden_rms_minimal(struct tt_golden *golden);
 /* Heads of the users of all chips, side by side in rows. */
 tt_status tt_golden_gather_concat(struct tt_golden *golden);
 
+/* Rows of all chips added up, and heads of some of them. */
+tt_status tt_golden_reduce_heads(struct tt_golden *golden);
+
 #endif

@@ -74,6 +74,7 @@
 	X(isin)                                                                                    \
 	X(kv_cache)                                                                                \
 	X(llama_gather)                                                                            \
+	X(llama_heads)                                                                             \
 	X(llama_reduce)                                                                            \
 	X(loss)                                                                                    \
 	X(matmul)                                                                                  \

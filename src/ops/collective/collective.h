@@ -10,8 +10,10 @@
  *	exchange        tokens to experts and back; remap, their scores; root, states to one chip
  *	links           what they ask of the fabric
  *	placements      how their results are spread over the mesh
- *	fused           programs made of a collective and something else: fused_matmul, fused_minimal and fused_strided
- *	                with products (fused_strided_scatter what strided_scatter does), fused_norm and fused_rms with norms, llama_reduce with heads
+ *	strided_scatter sums in the order in which a product gives its blocks
+ *	fused           programs made of a collective and something else: fused_matmul, fused_minimal, fused_strided and
+ *	                fused_strided_scatter with products, fused_norm and fused_rms with norms, llama_reduce,
+ *	                llama_gather and llama_heads with heads
  *
  * What these files share, and attention with them, is which chips take part together: all, or those of one row or
  * column of the mesh (cluster_axis).

@@ -142,3 +142,19 @@ tt_status tt_llama_senders(const ttnn_core_set **out, const struct tt_launch *la
 	}
 	return ttnn_core_set_make(out, ranges, links);
 }
+
+tt_status tt_head_cores(const ttnn_core_set **out, const ttnn_core_set *cores, uint32_t which,
+			uint32_t rows)
+{
+	uint64_t count = ttnn_core_set_cores(cores), before = (uint64_t)which * rows + 1;
+	struct ttnn_core_range box;
+
+	TT_TRY(tt_core_set_box(&box, cores));
+	TT_REQUIRE(before <= count, "target_num_cores <= sub_core_grids.num_cores()",
+		   "Target number of cores %u is greater than total available cores %u",
+		   (uint32_t)before, (uint32_t)count);
+	return tt_split_cores_in(out, cores,
+				 which ? tt_core_set_at(cores, before - 1, TTNN_ORIENT_ROW_MAJOR)
+				       : box.start,
+				 rows, TTNN_ORIENT_ROW_MAJOR);
+}

@@ -305,24 +305,12 @@ static tt_status heads_infer(struct tt_launch *launch)
 	struct ttnn_shard_spec shard = {
 		.height = heads, .width = width, .orientation = TTNN_ORIENT_ROW_MAJOR};
 	struct ttnn_memory_config memory;
-	struct ttnn_core_range box;
 
 	TT_NEED(launch->attrs[H_PLACE].kind == TTNN_VALUE_MEMORY, "bad optional access");
 	TT_NEED(place->has_shard, "llama_rs_create_heads needs the cores of its heads");
 	launch->output_count = HEAD_TENSORS;
-	TT_TRY(tt_core_set_box(&box, place->shard.grid));
-	for (size_t i = 0; i < HEAD_TENSORS; i++) {
-		size_t cores = ttnn_core_set_cores(place->shard.grid), before = i * rows + 1;
-		struct ttnn_core start = box.start;
-
-		TT_REQUIRE(before <= cores, "target_num_cores <= sub_core_grids.num_cores()",
-			   "Target number of cores %zu is greater than total available cores %zu",
-			   before, cores);
-		if (i)
-			start = tt_core_set_at(place->shard.grid, (uint32_t)i * rows,
-					       TTNN_ORIENT_ROW_MAJOR);
-		TT_TRY(tt_split_cores_in(&shard.grid, place->shard.grid, start, rows,
-					 TTNN_ORIENT_ROW_MAJOR));
+	for (uint32_t i = 0; i < HEAD_TENSORS; i++) {
+		TT_TRY(tt_head_cores(&shard.grid, place->shard.grid, i, rows));
 		TT_TRY(ttnn_memory_config_sharded(&memory, place->layout, place->buffer, &shard));
 		TT_TRY(tt_spec_simple(&launch->specs[i], &shape, in->dtype, in->layout, &memory));
 	}
