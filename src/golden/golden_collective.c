@@ -775,3 +775,59 @@ tt_status tt_golden_reduce_combine(struct tt_golden *golden)
 	}
 	return TTNN_OK;
 }
+
+/* A number that a tensor of one says, or an argument. */
+static double number_of(struct tt_golden *golden, const char *tensor, const char *name,
+			double otherwise)
+{
+	const struct tt_array *array = tt_golden_mesh_in(golden, tensor, 0);
+
+	return array ? *tt_at(array, 0) : tt_call_real(&golden->call, name, otherwise);
+}
+
+/* So many places along the dimension every chip gives of its own. */
+static uint64_t places_in_use(struct tt_golden *golden, uint64_t own, uint32_t chips)
+{
+	double slab = tt_call_real(&golden->call, "gathered_slab_global", 0), all;
+
+	all = number_of(golden, "gathered_prefix_tensor", "gathered_dim_size",
+			(double)(own * chips)) +
+	      slab;
+	while (slab > 0 && (uint64_t)all % (uint64_t)slab)
+		all++;
+	return (uint64_t)all / chips < own ? (uint64_t)all / chips : own;
+}
+
+tt_status tt_golden_high_bw_gather(struct tt_golden *golden)
+{
+	const struct tt_array *before = tt_golden_mesh_in(golden, "output_tensor", 0), *in;
+	const struct tt_tensor *given = tt_call_tensor(&golden->call, "output_tensor");
+	int64_t dim = tt_call_int(&golden->call, "dim", 0);
+	double batch = number_of(golden, "input_batch_index_tensor", "input_batch_index", 0);
+	struct tt_array *out = tt_golden_out(golden, &given->spec.shape, given->spec.dtype);
+	uint64_t at[TTNN_MAX_RANK], own, used;
+	struct tt_golden_mesh mesh;
+
+	TT_TRY(tt_golden_mesh_find(&mesh, golden, "input_tensor"));
+	TT_NEED_MEMORY(out && before);
+	if (tt_call_tensor(&golden->call, "input_batch_index_tensor"))
+		batch = batch * tt_call_real(&golden->call, "batch_slot_num_layers", 1) +
+			tt_call_real(&golden->call, "batch_slot_layer_idx", 0);
+	dim += dim < 0 ? given->spec.shape.rank : 0;
+	for (uint32_t chip = 0; chip < mesh.count; chip++) {
+		in = tt_golden_mesh_in(golden, "input_tensor", chip * mesh.step);
+		TT_NEED_MEMORY(in);
+		own = in->shape.dim[dim];
+		used = places_in_use(golden, own, mesh.count);
+		for (uint64_t i = 0; i < out->count; i++) {
+			tt_array_coordinate(at, out, i);
+			if (at[dim] / own != chip)
+				continue;
+			at[dim] %= own;
+			at[0] += (uint64_t)batch;
+			*tt_at(out, i) = at[dim] < used ? *tt_at(in, tt_array_index(in, at))
+							: *tt_at(before, i);
+		}
+	}
+	return TTNN_OK;
+}

@@ -31,4 +31,7 @@ tt_status tt_golden_halo_scatter(struct tt_golden *golden);
 tt_status tt_golden_llama_reduce_scatter(struct tt_golden *golden);
 tt_status tt_golden_llama_heads(struct tt_golden *golden);
 
+/* Parts of all in a given tensor: of one batch, or as much as is in use, and else what was there. */
+tt_status tt_golden_high_bw_gather(struct tt_golden *golden);
+
 #endif

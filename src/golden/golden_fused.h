@@ -20,4 +20,10 @@ tt_status tt_golden_fused_layer(struct tt_golden *golden);
 /* The same of a few rows, to which others may be added. */
 tt_status tt_golden_rms_minimal(struct tt_golden *golden);
 
+/* Heads of the users of all chips, side by side in rows. */
+tt_status tt_golden_gather_concat(struct tt_golden *golden);
+
+/* Rows of all chips added up, and heads of some of them. */
+tt_status tt_golden_reduce_heads(struct tt_golden *golden);
+
 #endif

@@ -68,6 +68,7 @@
 	X(heads_q_split)                                                                           \
 	X(heads_separate)                                                                          \
 	X(heads_split)                                                                             \
+	X(high_bw)                                                                                 \
 	X(host)                                                                                    \
 	X(host_pad)                                                                                \
 	X(index_fill)                                                                              \
@@ -77,6 +78,8 @@
 	X(integral_image)                                                                          \
 	X(isin)                                                                                    \
 	X(kv_cache)                                                                                \
+	X(llama_gather)                                                                            \
+	X(llama_heads)                                                                             \
 	X(llama_reduce)                                                                            \
 	X(loss)                                                                                    \
 	X(matmul)                                                                                  \

@@ -9,7 +9,8 @@
 /* All following cases are on a mesh of so many chips. */
 static inline void given_mesh_of(const char *profile, uint32_t rows, uint32_t cols)
 {
-	if (golden_opened && golden_opened->rows == rows && golden_opened->cols == cols)
+	if (golden_opened && golden_opened->rows == rows && golden_opened->cols == cols &&
+	    strcmp(golden_opened->profile->name, profile) == 0)
 		return;
 	ttnn_device_unref(golden_opened);
 	golden_opened = NULL;

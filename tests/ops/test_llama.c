@@ -8,6 +8,7 @@
 #include "ops/op_enums.h"
 
 static const char *const rms_minimal = "ttnn.fused_rms_minimal";
+static const char *const concat_users = "ttnn.experimental.all_gather_concat";
 
 #define CORE(x_, y_) ((struct ttnn_value){.kind = TTNN_VALUE_CORE, .core = {x_, y_}})
 
@@ -150,6 +151,114 @@ TEST(rows_need_their_semaphore)
 		    "the input shard grid {[0-0 - 3-1]} is not contained within the semaphore grid "
 		    "{[0-0 - 0-0]}");
 	given_free(&given);
+	tt_arena_deinit(&arena);
+}
+
+/* A memory config of shards in these ranges of cores, in the arena. */
+static struct ttnn_value place(struct tt_arena *arena, enum ttnn_memory_layout layout,
+			       const struct ttnn_core_range ranges[2], uint32_t height,
+			       uint32_t width)
+{
+	struct ttnn_memory_config *memory = tt_arena_alloc(arena, sizeof(*memory));
+	struct ttnn_shard_spec shard = {.height = height, .width = width};
+
+	CHECK_OK(ttnn_core_set_make(&shard.grid, ranges, 2));
+	CHECK_OK(ttnn_memory_config_sharded(memory, layout, TTNN_L1, &shard));
+	return ttnn_v_memory(memory);
+}
+
+/* Eight users of each chip, on the cores that the operation knows. */
+static void add_users(struct given *given, struct tt_arena *arena, uint32_t n)
+{
+	static const struct ttnn_core_range own[] = {{{1, 0}, {3, 1}}, {{1, 2}, {2, 2}}},
+					    room[] = {{{4, 0}, {7, 5}}, {{0, 6}, {7, 6}}},
+					    result[] = {{{1, 0}, {3, 4}}, {{1, 5}, {1, 5}}};
+	uint32_t heads = n % 3 == 2 ? 16 : 8;
+	struct ttnn_spec_args in = given_spec(n % 4 == 3 ? TTNN_FLOAT32 : TTNN_BFLOAT16, 1, 8, 32,
+					      128),
+			      buffer;
+
+	in.layout = n % 2 ? TTNN_TILE : TTNN_ROW_MAJOR;
+	buffer = in;
+	buffer.shape.dim[1] = 32;
+	in.memory = *place(arena, TTNN_HEIGHT_SHARDED, own, 32, 128).memory;
+	buffer.memory = *place(arena, TTNN_HEIGHT_SHARDED, room, 32, 128).memory;
+	given_chips(given, NULL, &in, -2, 2);
+	given_tensor(given, NULL, &buffer, 0, 0);
+	given_add(given, "dim", ttnn_v_int(1));
+	given_add(given, "cluster_axis", ttnn_v_int(n % 5 < 3 || golden_opened->rows == 1));
+	given_add(given, "mesh_device", ttnn_v_device(golden_opened));
+	given_add(given, "multi_device_global_semaphore", ttnn_v_int(0));
+	given_add(given, "num_heads", ttnn_v_int(heads));
+	given_add(given, "memory_config", place(arena, TTNN_WIDTH_SHARDED, result, 32, heads * 8));
+	given_add(given, "num_links", ttnn_v_int(1 + n % 4));
+}
+
+TEST(users_of_all)
+{
+	struct given given = {.state = 24};
+	struct tt_arena arena = {0};
+	ttnn_tensor *out;
+
+	for (uint32_t n = 0; n < GOLDEN_CASES; n++) {
+		given_mesh_of("galaxy_wh", n < 11 ? 1 : 2, n < 11 ? 4 : 2);
+		add_users(&given, &arena, n);
+		given_case(&given, concat_users, n, 1);
+	}
+	/* Smaller chips have not all the cores that are told. */
+	given_mesh(1, 4);
+	add_users(&given, &arena, 0);
+	CHECK_FAILS(ttnn_call_one(&out, concat_users, given.args, given.count, TTNN_FRONTEND_C),
+		    TTNN_INVALID, "No core coordinate found at location: (5, 9, TENSIX, LOGICAL)");
+	given_free(&given);
+	tt_arena_deinit(&arena);
+}
+
+/* Sums of shards, and heads of some rows of them. */
+static void add_heads(struct given *given, struct tt_arena *arena, uint32_t n)
+{
+	static const struct ttnn_core_range cores[] = {{{0, 0}, {7, 5}}, {{0, 6}, {7, 7}}};
+	uint32_t heads = 1 + n % 5, kv = 1 + n % heads % 2, rows = 1 + n % 7, width = 32 << n % 3;
+	uint32_t tiles = (heads + 2 * kv) * width / 32, axis = n % 3 != 2;
+	uint32_t size = axis ? golden_opened->cols : golden_opened->rows;
+	struct ttnn_spec_args in = given_spec(n % 4 == 3 ? TTNN_FLOAT32 : TTNN_BFLOAT16, 1, 1,
+					      n % 2 ? 32 : 20, tiles * 32),
+			      sums = in, buffer = in, *place_of_sums;
+	int32_t offset[4] = {(int32_t)n};
+
+	put_shards(&in, 32, tiles <= 8 ? tiles : 8, (tiles + 7) / 8);
+	put_shards(&sums, 64, (tiles + 1) / 2 <= 8 ? (tiles + 1) / 2 : 8, (tiles + 15) / 16);
+	buffer.shape.dim[3] = 64 * size * (uint32_t)ttnn_core_set_cores(sums.memory.shard.grid);
+	buffer.shape.dim[2] = 32;
+	put_shards(&buffer, 64 * size, (tiles + 1) / 2 <= 8 ? (tiles + 1) / 2 : 8,
+		   (tiles + 15) / 16);
+	place_of_sums = tt_arena_alloc(arena, sizeof(sums));
+	*place_of_sums = sums;
+	given_chips(given, NULL, &in, -2, 2);
+	given_tensor(given, NULL, &buffer, 0, 0);
+	given_numbers(given, NULL, &(struct ttnn_shape){2, {1, 4}}, TTNN_INT32, offset);
+	given_add(given, "cluster_axis", ttnn_v_int(axis));
+	given_add(given, "mesh_device", ttnn_v_device(golden_opened));
+	given_add(given, "multi_device_global_semaphore", ttnn_v_int(0));
+	given_add(given, "num_heads", ttnn_v_int(heads));
+	given_add(given, "num_kv_heads", ttnn_v_int(kv));
+	given_add(given, "memory_config", ttnn_v_memory(&place_of_sums->memory));
+	given_add(given, "slice_size", ttnn_v_int(n < 12 ? rows : 8));
+	given_add(given, "dtype", tt_value_enum(&tt_enum_dtype, TTNN_BFLOAT16));
+	given_add(given, "final_memory_config",
+		  place(arena, TTNN_HEIGHT_SHARDED, cores, 32, width));
+}
+
+TEST(heads_of_some_rows)
+{
+	struct given given = {.state = 25};
+	struct tt_arena arena = {0};
+
+	for (uint32_t n = 0; n < GOLDEN_CASES; n++) {
+		given_mesh(n < 11 ? 2 : 4, n < 11 ? 4 : 2);
+		add_heads(&given, &arena, n % 13);
+		given_case(&given, "ttnn.experimental.all_reduce_create_qkv_heads", n, 10);
+	}
 	tt_arena_deinit(&arena);
 }
 

@@ -67,6 +67,49 @@ TEST(sums_in_parts)
 	}
 }
 
+/* A whole number on every chip. */
+static void add_number(struct given *given, const char *name, int32_t number)
+{
+	given_numbers(given, name, &(struct ttnn_shape){1, {1}}, TTNN_UINT32, &number);
+}
+
+/* Parts of all, of one batch of several, or of what is in use. */
+TEST(parts_in_use)
+{
+	struct given given = {.state = 35};
+
+	for (uint32_t n = 0; n < GOLDEN_CASES; n++) {
+		bool rows = n % 6 == 3, batch = n % 3 == 1, part = n % 4 == 2 || n % 4 == 3;
+		uint32_t dim = n % 5 == 4 && !batch && !part ? 3 : 2;
+		struct ttnn_spec_args in = given_spec(rows ? TTNN_FLOAT32 : dtype_of(n),
+						      batch ? 6 : 1, 1, 64 << n % 2, 64),
+				      out = in;
+
+		given_mesh(2, 4);
+		in.layout = out.layout = rows ? TTNN_ROW_MAJOR : TTNN_TILE;
+		out.shape.dim[0] = 1;
+		out.shape.dim[dim] *= n % 2 ? 4 : 2;
+		given_chips(&given, NULL, &in, -2, 2);
+		given_add(&given, "dim", ttnn_v_int(dim));
+		given_chips(&given, "output_tensor", &out, -2, 2);
+		given_add(&given, "cluster_axis", ttnn_v_int(n % 2));
+		if (batch && n % 2)
+			given_add(&given, "input_batch_index", ttnn_v_int(n % 6));
+		if (batch && n % 2 == 0) {
+			add_number(&given, "input_batch_index_tensor", 1);
+			given_add(&given, "batch_slot_num_layers", ttnn_v_int(3));
+			given_add(&given, "batch_slot_layer_idx", ttnn_v_int(2));
+		}
+		if (n % 4 == 2)
+			given_add(&given, "gathered_dim_size", ttnn_v_int(64));
+		if (n % 4 == 3) {
+			add_number(&given, "gathered_prefix_tensor", n % 8 == 3 ? 128 : 5);
+			given_add(&given, "gathered_slab_global", ttnn_v_int(128));
+		}
+		given_case(&given, "ttnn.experimental.high_bw_all_gather", n, 1);
+	}
+}
+
 static struct ttnn_value object(struct tt_arena *arena, const char *name,
 				const struct ttnn_arg *fields, size_t count)
 {

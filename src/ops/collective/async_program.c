@@ -294,9 +294,8 @@ tt_status tt_scatter_memory(struct tt_plan *plan, const struct tt_launch *launch
 	bool fp32 =
 		tt_compute_has(tt_launch_attr(launch, "compute_kernel_config"), TT_COMPUTE_FP32);
 	uint32_t tiles = 4 * tt_packet_pages(launch), most = fp32 ? 4 : 8;
-	struct tt_senders senders = {.workers = tt_scatter_workers(launch),
-				     .mux = 1,
-				     .from = offset_of(launch)};
+	struct tt_senders senders = {
+		.workers = tt_scatter_workers(launch), .mux = 1, .from = offset_of(launch)};
 	const ttnn_core_set *cores;
 
 	TT_TRY(fitting_workers(&senders.workers, launch));

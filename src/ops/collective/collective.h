@@ -2,7 +2,7 @@
  * collective.h: the room of operations in which chips of a mesh give each other their data.
  *
  *	collective      groups of chips, and the parts that they get of each other
- *	all_gather, reduce_scatter, direct, all_reduce, broadcast, partition, send
+ *	all_gather, reduce_scatter, direct, all_reduce, broadcast, partition, send, high_bw
  *	                operations of their names; composite: what they are made of where no program can do it
  *	async           the same with semaphores of the caller's; async_program, its programs
  *	regroup         everybody's parts to everybody, another cut of a dimension
@@ -13,8 +13,10 @@
  *	                moe_gpt, what they make (moe_gpt_run)
  *	links           what they ask of the fabric
  *	placements      how their results are spread over the mesh
- *	fused           programs made of a collective and something else: fused_matmul, fused_minimal and fused_strided
- *	                with products (fused_strided_scatter what strided_scatter does), fused_norm and fused_rms with norms, llama_reduce with heads
+ *	strided_scatter sums in the order in which a product gives its blocks
+ *	fused           programs made of a collective and something else: fused_matmul, fused_minimal, fused_strided and
+ *	                fused_strided_scatter with products, fused_norm and fused_rms with norms, llama_reduce,
+ *	                llama_gather and llama_heads with heads
  *
  * What these files share, and attention with them, is which chips take part together: all, or those of one row or
  * column of the mesh (cluster_axis).

@@ -125,3 +125,36 @@ tt_status tt_check_semaphores(const struct ttnn_value *given, uint32_t last)
 		       "vector::_M_range_check: __n (which is %u) >= this->size() (which is %u)",
 		       last, given->count);
 }
+
+tt_status tt_llama_senders(const ttnn_core_set **out, const struct tt_launch *launch,
+			   uint32_t links)
+{
+	static const struct ttnn_core cores[] = {{5, 3}, {6, 3}, {2, 8}, {3, 8}};
+	struct ttnn_core_range ranges[TT_COUNT(cores)];
+
+	TT_NEED(links && links <= TT_COUNT(cores), "there are senders for %d links, not for %u",
+		(int)TT_COUNT(cores), links);
+	for (uint32_t i = 0; i < links; i++) {
+		TT_NEED(tt_core_set_contains(launch->device->grid, cores[i]),
+			"No core coordinate found at location: (%u, %u, TENSIX, LOGICAL)",
+			cores[i].x, cores[i].y);
+		ranges[i].start = ranges[i].end = cores[i];
+	}
+	return ttnn_core_set_make(out, ranges, links);
+}
+
+tt_status tt_head_cores(const ttnn_core_set **out, const ttnn_core_set *cores, uint32_t which,
+			uint32_t rows)
+{
+	uint64_t count = ttnn_core_set_cores(cores), before = (uint64_t)which * rows + 1;
+	struct ttnn_core_range box;
+
+	TT_TRY(tt_core_set_box(&box, cores));
+	TT_REQUIRE(before <= count, "target_num_cores <= sub_core_grids.num_cores()",
+		   "Target number of cores %u is greater than total available cores %u",
+		   (uint32_t)before, (uint32_t)count);
+	return tt_split_cores_in(out, cores,
+				 which ? tt_core_set_at(cores, before - 1, TTNN_ORIENT_ROW_MAJOR)
+				       : box.start,
+				 rows, TTNN_ORIENT_ROW_MAJOR);
+}

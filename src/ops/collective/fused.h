@@ -39,4 +39,12 @@ tt_status tt_part_offset(struct ttnn_value *out, const struct tt_call *call, con
 /* More semaphores than `last` are needed: else the refusal of a list that has none there. */
 tt_status tt_check_semaphores(const struct ttnn_value *given, uint32_t last);
 
+/* Cores that upstream knows to be free in Llama, one for each link: they send. */
+tt_status tt_llama_senders(const ttnn_core_set **out, const struct tt_launch *launch,
+			   uint32_t links);
+
+/* The cores of queries, keys or values (which: 0, 1, 2), a row on each: they follow each other. */
+tt_status tt_head_cores(const ttnn_core_set **out, const ttnn_core_set *cores, uint32_t which,
+			uint32_t rows);
+
 #endif

@@ -125,24 +125,6 @@ static tt_status first_free(const ttnn_core_set **out, const struct tt_launch *l
 	return ttnn_core_set_make(out, ranges, used);
 }
 
-/* Cores that upstream knows to be free in Llama: they send. */
-static tt_status llama_senders(const ttnn_core_set **out, const struct tt_launch *launch,
-			       uint32_t links)
-{
-	static const struct ttnn_core cores[] = {{5, 3}, {6, 3}, {2, 8}, {3, 8}};
-	struct ttnn_core_range ranges[TT_COUNT(cores)];
-
-	TT_NEED(links && links <= TT_COUNT(cores), "there are senders for %d links, not for %u",
-		(int)TT_COUNT(cores), links);
-	for (uint32_t i = 0; i < links; i++) {
-		TT_NEED(tt_core_set_contains(launch->device->grid, cores[i]),
-			"No core coordinate found at location: (%u, %u, TENSIX, LOGICAL)",
-			cores[i].x, cores[i].y);
-		ranges[i].start = ranges[i].end = cores[i];
-	}
-	return ttnn_core_set_make(out, ranges, links);
-}
-
 static uint32_t packet_bytes(const struct tt_launch *launch)
 {
 	return launch->inputs[IN]->spec.dtype == TTNN_BFLOAT16 ? POWER : PACKET;
@@ -285,7 +267,7 @@ static tt_status scatter_memory(struct tt_plan *plan, const struct tt_launch *la
 		   "input_tiles_per_core_width > num_pages_per_packet",
 		   "must have num_pages per packet divisible by num_tiles per core, or num_tiles "
 		   "per core larger than num_pages per packet");
-	TT_TRY(llama_senders(&senders, launch, links));
+	TT_TRY(tt_llama_senders(&senders, launch, links));
 	TT_TRY(tt_core_set_merge(&cores, adders, senders));
 	return packet_memory(plan, launch, cores, &p, launch->outputs[0]);
 }
@@ -323,24 +305,12 @@ static tt_status heads_infer(struct tt_launch *launch)
 	struct ttnn_shard_spec shard = {
 		.height = heads, .width = width, .orientation = TTNN_ORIENT_ROW_MAJOR};
 	struct ttnn_memory_config memory;
-	struct ttnn_core_range box;
 
 	TT_NEED(launch->attrs[H_PLACE].kind == TTNN_VALUE_MEMORY, "bad optional access");
 	TT_NEED(place->has_shard, "llama_rs_create_heads needs the cores of its heads");
 	launch->output_count = HEAD_TENSORS;
-	TT_TRY(tt_core_set_box(&box, place->shard.grid));
-	for (size_t i = 0; i < HEAD_TENSORS; i++) {
-		size_t cores = ttnn_core_set_cores(place->shard.grid), before = i * rows + 1;
-		struct ttnn_core start = box.start;
-
-		TT_REQUIRE(before <= cores, "target_num_cores <= sub_core_grids.num_cores()",
-			   "Target number of cores %zu is greater than total available cores %zu",
-			   before, cores);
-		if (i)
-			start = tt_core_set_at(place->shard.grid, (uint32_t)i * rows,
-					       TTNN_ORIENT_ROW_MAJOR);
-		TT_TRY(tt_split_cores_in(&shard.grid, place->shard.grid, start, rows,
-					 TTNN_ORIENT_ROW_MAJOR));
+	for (uint32_t i = 0; i < HEAD_TENSORS; i++) {
+		TT_TRY(tt_head_cores(&shard.grid, place->shard.grid, i, rows));
 		TT_TRY(ttnn_memory_config_sharded(&memory, place->layout, place->buffer, &shard));
 		TT_TRY(tt_spec_simple(&launch->specs[i], &shape, in->dtype, in->layout, &memory));
 	}
@@ -378,7 +348,7 @@ static tt_status heads_memory(struct tt_plan *plan, const struct tt_launch *laun
 	TT_TRY(first_cores(&adders, launch->inputs[BUFFER]->spec.memory.shard.grid,
 			   (uint32_t)tt_div_up(p.shards, p.pages)));
 	if (launch->attrs[H_USUAL_CORES].boolean) {
-		TT_TRY(llama_senders(&senders, launch, links));
+		TT_TRY(tt_llama_senders(&senders, launch, links));
 	} else {
 		TT_TRY(tt_core_set_subtract(&free, launch->device->grid, adders));
 		TT_TRY(tt_core_set_merge(&free, free, NULL));
