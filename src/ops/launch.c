@@ -5,10 +5,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/deadline.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "base/pool.h"
 #include "device/buffer.h"
 #include "device/generation.h"
 #include "device/progcache.h"
@@ -90,11 +88,6 @@ uint64_t tt_launch_hash(const struct tt_launch *launch)
 }
 
 /* ---- program memory ---------------------------------------------------------------------------------- */
-
-static uint32_t chip_count(const struct tt_device *device)
-{
-	return device->rows * device->cols;
-}
 
 /* What the cache keeps of a program. */
 struct built {
@@ -439,7 +432,7 @@ static struct tt_program *program_of(struct built *built, const struct tt_launch
 
 static void emit_launch(struct emissions *emissions, const struct tt_launch *launch)
 {
-	uint32_t chips = chip_count(launch->device), *order;
+	uint32_t chips = tt_launch_chips(launch->device), *order;
 	bool first = true;
 
 	if (!tt_event_on())
@@ -547,188 +540,12 @@ static tt_status rehearse(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-/*
- * Whether two tensors lie in the same memory. Tensors of one buffer may have storages of their own:
- * arguments of a trace that is run again have.
- */
-static bool shares(const struct tt_tensor *a, const struct tt_tensor *b)
-{
-	const struct tt_buffer *buffer = tt_buffer_of(NULL, a->storage);
-
-	return a->storage == b->storage || (buffer && buffer == tt_buffer_of(NULL, b->storage));
-}
-
-/* Makes the bytes of one chip's tensors available; an output that is also an input stays shared. */
-static tt_status fetch(struct tt_launch *chip, struct tt_tensor **inputs,
-		       const struct tt_launch *launch, uint32_t which)
-{
-	for (size_t i = 0; i < launch->output_count; i++) {
-		enum tt_buffer_access access = TT_BUFFER_OVERWRITE;
-
-		for (size_t k = 0; k < launch->input_count; k++)
-			if (launch->inputs[k] && shares(launch->inputs[k], launch->outputs[i]))
-				access = TT_BUFFER_UPDATE;
-		TT_TRY(tt_tensor_resident(&chip->outputs[i], launch->outputs[i], which, access));
-	}
-	for (size_t k = 0; k < launch->input_count; k++)
-		if (launch->inputs[k])
-			TT_TRY(tt_tensor_resident(&inputs[k], launch->inputs[k], which,
-						  TT_BUFFER_READ));
-	return TTNN_OK;
-}
-
-/* Whether the backend finds all bytes by itself, each tensor having a buffer of its own. */
-static bool is_simple(const struct tt_launch *launch)
-{
-	if (chip_count(launch->device) != 1)
-		return false;
-	for (size_t k = 0; k < launch->input_count; k++) {
-		if (!launch->inputs[k])
-			continue;
-		if (launch->inputs[k]->layout)
-			return false;
-		for (size_t i = 0; i < launch->output_count; i++)
-			if (shares(launch->inputs[k], launch->outputs[i]))
-				return false;
-	}
-	for (size_t i = 0; i < launch->output_count; i++)
-		if (launch->outputs[i]->layout)
-			return false;
-	return true;
-}
-
-/* A kernel that had to give up may have failed in many ways, or not at all. */
-static tt_status finish_kernel(struct tt_launch *launch)
-{
-	tt_status status;
-
-	tt_deadline_watch(true);
-	status = tt_deadline_check();
-	if (status == TTNN_OK)
-		status = launch->prog->kernel(launch);
-	tt_scratch_end();
-	tt_deadline_watch(false);
-	return tt_deadline_passed() ? tt_deadline_fail(launch->prog->device_op) : status;
-}
-
-/* What is measured of a kernel. */
-struct timing {
-	uint64_t began, kernel,
-		ended; /* ticks: when the chip turned to it, when the kernel began */
-	struct tt_pool_meter meter;
-};
-
-/* Of this chip of the device, or with all true of every one. */
-static void emit_run(const struct tt_launch *launch, const struct timing *timing, bool all)
-{
-	const struct tt_pool_meter *meter = &timing->meter;
-	struct tt_event event;
-	struct tt_event_program_run *run = &event.run;
-	uint64_t kernel = timing->ended - timing->kernel;
-	uint64_t own = meter->waited < kernel ? kernel - meter->waited : 0;
-	bool muted = false;
-
-	event.kind = TT_EVENT_PROGRAM_RUN;
-	event.ticks = timing->ended;
-	*run = (struct tt_event_program_run){
-		.device_id = launch->device->id,
-		.launch = launch->number,
-		.name = launch->prog->device_op,
-		.whole = timing->ended - timing->began,
-		.kernel = kernel,
-		.threads = 1 + (uint32_t)__builtin_popcountll(meter->helped),
-		.busy_min = own,
-		.busy_max = own,
-		.busy = own,
-		.starts = meter->last > meter->first ? meter->last - meter->first : 0,
-	};
-	for (uint64_t left = meter->helped; left; left &= left - 1) {
-		uint64_t busy = meter->busy[__builtin_ctzll(left)];
-
-		busy = busy < kernel ? busy : kernel;
-		run->busy += busy;
-		run->busy_min = busy < run->busy_min ? busy : run->busy_min;
-		run->busy_max = busy > run->busy_max ? busy : run->busy_max;
-	}
-	/* All else was emitted when it was captured. */
-	if (tt_rerun_current(run))
-		muted = tt_event_mute(false);
-	for (uint32_t i = 0; i < (all ? chip_count(launch->device) : 1); i++) {
-		run->chip_id = launch->device->chips[all ? i : launch->chip];
-		tt_event_emit(&event);
-	}
-	if (run->session)
-		tt_event_mute(muted);
-}
-
-/* The kernel of a chip that turned to it at `began`, or of all chips together. */
-static tt_status run_kernel(struct tt_launch *launch, uint64_t began, bool all)
-{
-	struct timing timing;
-	tt_status status;
-
-	if (!began)
-		return finish_kernel(launch);
-	timing.began = began;
-	timing.meter.helped = timing.meter.waited = timing.meter.first = timing.meter.last = 0;
-	tt_pool_measure(&timing.meter);
-	timing.kernel = tt_clock_ticks();
-	status = finish_kernel(launch);
-	timing.ended = tt_clock_ticks();
-	tt_pool_measure(NULL);
-	if (status == TTNN_OK)
-		emit_run(launch, &timing, all);
-	return status;
-}
-
-/* Now, if somebody profiles; else 0. */
-static uint64_t profile_ticks(void)
-{
-	return tt_event_profile_on() && tt_event_on() ? tt_clock_ticks() : 0;
-}
-
-/* The kernel, chip after chip, on tensors whose bytes are at hand. */
-static tt_status run_kernels(struct tt_launch *launch)
-{
-	tt_status status = TTNN_OK;
-
-	if (launch->prog->together || is_simple(launch))
-		return run_kernel(launch, profile_ticks(), true);
-	for (uint32_t which = 0; which < chip_count(launch->device) && status == TTNN_OK; which++) {
-		struct tt_tensor *inputs[TT_PROGRAM_INPUTS_MAX] = {NULL};
-		struct tt_launch chip = *launch;
-		uint64_t began = profile_ticks();
-
-		memset(chip.outputs, 0, sizeof(chip.outputs));
-		chip.inputs = inputs;
-		chip.chip = which;
-		status = fetch(&chip, inputs, launch, which);
-		if (status == TTNN_OK)
-			status = run_kernel(&chip, began, false);
-		for (size_t i = 0; i < launch->output_count; i++)
-			ttnn_tensor_unref(chip.outputs[i]);
-		for (size_t k = 0; k < launch->input_count; k++)
-			ttnn_tensor_unref(inputs[k]);
-	}
-	return status;
-}
-
-/* What kernels make on the way is theirs alone. */
-static tt_status compute(struct tt_launch *launch)
-{
-	bool before = tt_tensor_hide(true);
-	tt_status status = run_kernels(launch);
-
-	tt_tensor_hide(before);
-	return status;
-}
-
 /* Circular buffers are placed and checked when the program goes to the chips, each time anew. */
 static tt_status go_to_chips(struct emissions *emissions, struct tt_launch *launch,
 			     struct built *built, bool hit)
 {
 	struct tt_program *program = &built->program;
-	uint32_t chips = chip_count(launch->device);
+	uint32_t chips = tt_launch_chips(launch->device);
 	struct emitted emitted = {.facts = NULL};
 	tt_status status;
 
@@ -776,7 +593,8 @@ static tt_status perform(struct tt_launch *launch, struct built *built, bool hit
 	status = go_to_chips(&emissions, launch, built, hit);
 	emit_all(&emissions);
 	TT_TRY(status);
-	return tt_rerun_note_launch(launch->device, launch->number) ? TTNN_OK : compute(launch);
+	return tt_rerun_note_launch(launch->device, launch->number) ? TTNN_OK
+								    : tt_launch_compute(launch);
 }
 
 static tt_status build_and_perform(struct tt_launch *launch, const struct tt_progcache_key *key)

@@ -1,7 +1,8 @@
-/* launch.h: between run.c, which emits scopes, and launch.c, which launches. Nobody else includes it. */
+/* launch.h: between run.c, which emits scopes, launch.c, which launches, and launch_run.c, which computes. Nobody else includes it. */
 #ifndef TT_OPS_LAUNCH_H
 #define TT_OPS_LAUNCH_H
 
+#include "device/device.h"
 #include "device/program.h"
 #include "ops/op.h"
 
@@ -24,6 +25,16 @@ static inline size_t tt_launch_output_at(const struct tt_launch *launch, size_t 
 		return k < 2 ? launch->output_count - 2 + k : k - 2;
 	return launch->prog->last_first ? launch->output_count - 1 - k : k;
 }
+
+static inline uint32_t tt_launch_chips(const struct tt_device *device)
+{
+	return device->rows * device->cols;
+}
+
+/* ---- launch_run.c ------------------------------------------------------------------------------------------ */
+
+/* Runs the kernel. What it makes on the way is its alone: nobody is told. */
+tt_status tt_launch_compute(struct tt_launch *launch);
 
 /* ---- facts.c: what is recorded of a program before it runs ------------------------------------------------ */
 
