@@ -106,8 +106,12 @@ TTNN_API uint32_t ttnn_device_fabric_chip(const ttnn_device *device, uint32_t ch
  * What a bank of DRAM of one chip (by its place in the mesh) has at an address: the bytes of the buffers that live
  * there, zeros elsewhere. Refuses banks and addresses that there are none of.
  */
+struct ttnn_bank_place {
+	uint32_t chip, bank;
+	uint64_t address;
+};
 TTNN_API enum ttnn_status ttnn_device_read_bank(void *out, size_t bytes, ttnn_device *device,
-						uint32_t chip, uint32_t bank, uint64_t address);
+						const struct ttnn_bank_place *at);
 
 /*
  * Memory of a device as a tensor of this spec would take it, for what is no tensor: semaphores, rings between cores. Graphs

@@ -317,19 +317,19 @@ static PyObject *device_fabric_chip(PyObject *self, PyObject *coord)
 /* _read_bank(place, bank, address, size) → bytes of DRAM */
 static PyObject *device_read_bank(PyObject *self, PyObject *args)
 {
+	struct ttnn_bank_place at;
 	unsigned long long address;
 	enum ttnn_status status;
-	unsigned int place, bank;
 	Py_ssize_t size;
 	PyObject *out;
 
-	if (!PyArg_ParseTuple(args, "IIKn", &place, &bank, &address, &size))
+	if (!PyArg_ParseTuple(args, "IIKn", &at.chip, &at.bank, &address, &size))
 		return NULL;
+	at.address = address;
 	out = PyBytes_FromStringAndSize(NULL, size);
 	if (!out)
 		return NULL;
-	status = ttnn_device_read_bank(PyBytes_AS_STRING(out), (size_t)size, device_of(self), place,
-				       bank, address);
+	status = ttnn_device_read_bank(PyBytes_AS_STRING(out), (size_t)size, device_of(self), &at);
 	if (status == TTNN_OK)
 		return out;
 	Py_DECREF(out);

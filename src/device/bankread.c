@@ -83,29 +83,30 @@ static tt_status copy_buffer(const struct window *window, struct tt_buffer *buff
 	return TTNN_OK;
 }
 
-enum ttnn_status ttnn_device_read_bank(void *out, size_t bytes, ttnn_device *device, uint32_t chip,
-				       uint32_t bank, uint64_t address)
+enum ttnn_status ttnn_device_read_bank(void *out, size_t bytes, ttnn_device *device,
+				       const struct ttnn_bank_place *at)
 {
-	struct window window = {out, address, address + bytes, bank};
+	struct window window = {out, at->address, at->address + bytes, at->bank};
 	const struct tt_banks *banks = tt_devmem_banks(device->memory, TTNN_DRAM);
 	struct tt_buffer **buffers;
 	tt_status status = TTNN_OK;
 	size_t count;
 
-	if (chip >= device->memory->chips)
+	if (at->chip >= device->memory->chips)
 		return tt_fail(TTNN_INVALID, "there is no chip %" PRIu32 " in a mesh of %" PRIu32,
-			       chip, device->memory->chips);
-	if (bank >= banks->count)
+			       at->chip, device->memory->chips);
+	if (at->bank >= banks->count)
 		return tt_fail_cond(TTNN_INVALID, "dram_view < desc_to_use.get_num_dram_views()",
 				    "Bounds-Error -- dram_view=%" PRIu32
 				    " is outside of num_dram_views=%" PRIu32,
-				    bank, banks->count);
-	if (window.end < address)
-		return tt_fail(TTNN_INVALID, "there is no address %" PRIu64 " in DRAM", address);
+				    at->bank, banks->count);
+	if (window.end < at->address)
+		return tt_fail(TTNN_INVALID, "there is no address %" PRIu64 " in DRAM",
+			       at->address);
 	memset(out, 0, bytes);
 	TT_TRY(tt_devmem_list(&buffers, &count, device->memory));
 	for (size_t i = 0; i < count && status == TTNN_OK; i++)
-		status = copy_buffer(&window, buffers[i], chip);
+		status = copy_buffer(&window, buffers[i], at->chip);
 	tt_devmem_free_list(buffers, count);
 	return status;
 }

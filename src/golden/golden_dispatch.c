@@ -88,10 +88,10 @@ tt_status tt_golden_prefill_dispatch(struct tt_golden *golden)
 
 		TT_GOLDEN_NEED(own && ids && at && table);
 		for (uint64_t i = 0; i < ids->count; i++) {
-			uint64_t expert = (uint64_t)*tt_at(ids, i), choices;
-			uint64_t page;
+			uint64_t expert = (uint64_t)*tt_at(ids, i);
+			uint64_t choices = tt_shape_last(&ids->shape, 1);
+			uint64_t page, token = i / choices;
 
-			choices = tt_shape_last(&ids->shape, 1);
 			if (expert >= at->count || *tt_at(table, expert) < 0)
 				continue;
 			page = (uint64_t)(*tt_at(at, expert))++;
@@ -99,9 +99,9 @@ tt_status tt_golden_prefill_dispatch(struct tt_golden *golden)
 				continue;
 			for (uint64_t c = 0; c < tokens->shape.dim[3]; c++)
 				*tt_at(tokens, page * tokens->shape.dim[3] + c) =
-					*tt_at(own, i / choices * tokens->shape.dim[3] + c);
+					*tt_at(own, token * tokens->shape.dim[3] + c);
 			*tt_at(metadata, page * width) = chip;
-			*tt_at(metadata, page * width + 1) = (double)(i / choices);
+			*tt_at(metadata, page * width + 1) = (double)token;
 			*tt_at(metadata, page * width + 2) = (double)(i % choices);
 		}
 	}

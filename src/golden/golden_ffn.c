@@ -112,6 +112,12 @@ static tt_status expert_row(struct tt_array *out, uint64_t row, struct tt_golden
 	return TTNN_OK;
 }
 
+/* Rows that so many tokens have in whole tiles. */
+static uint64_t whole_tiles(double count)
+{
+	return ((uint64_t)ceil(count) + 31) / 32 * 32;
+}
+
 tt_status tt_golden_unified_ffn(struct tt_golden *golden)
 {
 	const struct tt_array *x = tt_golden_in(golden, "dispatched_buffer");
@@ -132,8 +138,7 @@ tt_status tt_golden_unified_ffn(struct tt_golden *golden)
 		if (count < (double)tt_call_int(&golden->call, "min_active_tokens", 0) ||
 		    count > (double)tt_call_int(&golden->call, "max_active_tokens", UINT32_MAX))
 			continue;
-		/* whole tiles */
-		for (uint64_t r = 0; (double)(r / 32 * 32) < count && (double)r < room; r++)
+		for (uint64_t r = 0; r < whole_tiles(count) && (double)r < room; r++)
 			TT_TRY(expert_row(out, start + r, golden, e));
 	}
 	return TTNN_OK;

@@ -85,7 +85,7 @@ static tt_status read_ring(struct ring *r, struct tt_golden *golden)
 	struct tt_golden_mesh mesh;
 
 	TT_TRY(tt_golden_mesh_find(&mesh, golden, "q"));
-	TT_GOLDEN_NEED(mesh.count <= RING_MAX);
+	TT_GOLDEN_NEED(mesh.count > 0 && mesh.count <= RING_MAX);
 	r->q = tt_golden_mesh_in(golden, "q", 0);
 	r->weights = tt_golden_mesh_in(golden, "weights", 0);
 	TT_GOLDEN_NEED(r->q && r->weights);
@@ -111,6 +111,7 @@ tt_status tt_golden_indexer_ring(struct tt_golden *golden)
 
 	TT_TRY(read_ring(&r, golden));
 	rows = r.q->shape.dim[2];
+	TT_GOLDEN_NEED(r.parts[0]);
 	keys = r.count * r.parts[0]->shape.dim[2];
 	r.start = number(golden, "chunk_start_idx", "chunk_start_idx_tensor",
 			 keys * r.ratio - r.count * (r.chunk ? r.chunk : rows));

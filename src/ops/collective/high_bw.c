@@ -289,10 +289,11 @@ static bool covers_banks(const struct tt_launch *launch, uint32_t workers)
 	uint64_t pages = in->spec.pages, senders = (uint64_t)workers * link_count(launch),
 		 stripe = 1;
 	const struct ttnn_shape *shape = &in->spec.padded;
+	uint64_t count = tt_shape_count(shape);
 
 	for (uint32_t i = dim_of(launch); i < shape->rank; i++)
 		stripe *= shape->dim[i];
-	stripe = stripe * pages / (tt_shape_count(shape) ? tt_shape_count(shape) : 1);
+	stripe = count ? stripe * pages / count : 0;
 	if (one_batch(launch) || a_part(launch))
 		pages = stripe;
 	return in->spec.page_bytes == out->spec.page_bytes && stripe == pages &&

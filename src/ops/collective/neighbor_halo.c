@@ -150,11 +150,12 @@ static void exchange(uint8_t *halo, uint8_t *padded, const struct tt_launch *lau
 				       (int64_t)(i % wide) - (int64_t)p.left};
 		uint64_t row = halo_row(&p, i / tall / wide, i / wide % tall, i % wide);
 		bool inside = row == halo_rows(&p);
-		uint8_t *to = inside ? padded + i * parts->page : halo + row * parts->page;
 		const uint8_t *from;
+		uint8_t *to;
 
 		if (inside && !padded)
 			continue;
+		to = inside ? padded + i * parts->page : halo + row * parts->page;
 		from = pixel_of(launch, parts, &p, chip, at);
 		if (from)
 			memcpy(to, from, parts->bytes);

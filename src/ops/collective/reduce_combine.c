@@ -297,13 +297,12 @@ static tt_status move_piece(struct tt_tensor *out, const struct source *in, uint
 	const struct ttnn_tensor_spec *spec = &in->dense->spec;
 	const struct ttnn_shard_spec *shard = &spec->memory.shard;
 	uint32_t rank = spec->shape.rank;
-	uint64_t across = spec->cols / (shard->width ? shard->width : 1), done = 0;
+	uint64_t width = shard->width ? shard->width : 1, across = spec->cols / width, done = 0;
 
 	across += across == 0;
 	while (done < to[3]) {
-		uint64_t row = (first + done) / shard->width, col = (first + done) % shard->width;
-		struct tt_move_loop loop = {(uint32_t)(shard->width - col), (int32_t)rank - 1, 2, 1,
-					    1};
+		uint64_t row = (first + done) / width, col = (first + done) % width;
+		struct tt_move_loop loop = {(uint32_t)(width - col), (int32_t)rank - 1, 2, 1, 1};
 		struct tt_move_job job = {
 			.out = out, .in = in->dense, .loops = &loop, .loop_count = 1};
 

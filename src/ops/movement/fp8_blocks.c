@@ -394,6 +394,7 @@ static tt_status back_kernel(struct tt_launch *launch)
 	float *out;
 	bool *rows;
 
+	TT_NEED(width >= BLOCK, "A row of codes has blocks of %u", BLOCK);
 	TT_TRY(tt_values_of(&codes, &count, launch, CODES));
 	TT_TRY(tt_values_of(&scales, &unused, launch, SCALES));
 	out = tt_arena_calloc(launch->arena, count + 1, sizeof(*out));

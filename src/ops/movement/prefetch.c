@@ -190,6 +190,7 @@ static tt_status prefetch_memory(struct tt_plan *plan, const struct tt_launch *l
 	TT_TRY(find_readers(&cores, launch));
 	receivers = ring_receivers(ring, 0);
 	blocks = readers(launch) * receivers;
+	TT_NEED(blocks > 0, "Nobody reads, or nobody receives");
 	size = (uint64_t)ring[TT_GLOBAL_CB_SIZE].integer;
 	find_largest(&tiles, &tile, launch, blocks);
 	block = tiles * tile;

@@ -393,7 +393,8 @@ static tt_status gate_begin(struct gate *gate, const struct tt_launch *launch, s
 static bool is_padding(const struct gate *gate, uint64_t token)
 {
 	uint64_t all = tt_div_up(gate->rows, TT_TILE) * TT_TILE;
-	double row = (double)(token / gate->rows * all + token % gate->rows);
+	uint64_t place = token / gate->rows * all + token % gate->rows;
+	double row = (double)place;
 
 	if (!gate->padded)
 		return false;
