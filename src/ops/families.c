@@ -60,12 +60,14 @@
 	X(heads_boltz)                                                                             \
 	X(heads_decode)                                                                            \
 	X(heads_groups)                                                                            \
+	X(heads_pairs)                                                                             \
 	X(heads_q_split)                                                                           \
 	X(heads_separate)                                                                          \
 	X(heads_split)                                                                             \
 	X(host)                                                                                    \
 	X(host_pad)                                                                                \
 	X(index_fill)                                                                              \
+	X(indexed_cache)                                                                           \
 	X(indexed_fill)                                                                            \
 	X(indexer_ring)                                                                            \
 	X(indexer_score)                                                                           \
