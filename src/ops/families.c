@@ -73,6 +73,7 @@
 	X(indexer_score)                                                                           \
 	X(integral_image)                                                                          \
 	X(isin)                                                                                    \
+	X(kda_affine)                                                                              \
 	X(kda_norm)                                                                                \
 	X(kv_cache)                                                                                \
 	X(llama_reduce)                                                                            \
