@@ -74,6 +74,7 @@
 	X(integral_image)                                                                          \
 	X(isin)                                                                                    \
 	X(kda_affine)                                                                              \
+	X(kda_conv)                                                                                \
 	X(kda_norm)                                                                                \
 	X(kv_cache)                                                                                \
 	X(llama_reduce)                                                                            \

@@ -86,6 +86,9 @@ extern const struct tt_schema tt_schema_delta_fused, tt_schema_delta_phased, tt_
 enum { TT_INDEXER_Q, TT_INDEXER_K, TT_INDEXER_HEADS, TT_INDEXER_FIELDS };
 extern const struct tt_schema tt_schema_indexer;
 
+/* Channels that a core convolves at once, in kda.qkv_causal_conv1d_silu. */
+extern const struct tt_schema tt_schema_conv_silu;
+
 /* A field that is a CoreCoord, also when it was given as a pair; false when it is neither. */
 bool tt_object_core(struct ttnn_core *out, const struct ttnn_value *value);
 

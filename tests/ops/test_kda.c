@@ -4,6 +4,7 @@
 #include "golden.h"
 #include "ops/given_mesh.h"
 #include "ops/golden_cases.h"
+#include "ops/objects.h"
 
 #define CASES 24
 
@@ -140,8 +141,50 @@ TEST(chained)
 	}
 }
 
+TEST(convolved)
+{
+	struct given given = {.state = 5};
+	struct tt_arena arena = {0};
+
+	for (uint32_t n = 0; n < CASES; n++) {
+		uint32_t widths[3] = {32 * (1 + n % 2), 32 * (1 + n % 3), 32},
+			 chips = n % 3 == 2 ? 2 : 1;
+		uint32_t all = widths[0] + widths[1] + widths[2], rows = 32 * (1 + n % 3);
+		uint32_t offset = n % 5 == 3 ? 32 : 0;
+		struct ttnn_spec_args in = given_spec(TTNN_BFLOAT16, 1, rows, all + offset, 0);
+		struct ttnn_spec_args history = given_spec(TTNN_BFLOAT16, 1, 3, all, 0);
+		const struct ttnn_spec_args tap = given_spec(TTNN_BFLOAT16, all, 0, 0, 0);
+		const struct ttnn_arg chunk = {"channel_chunk_size", ttnn_v_int(32)};
+		static const char *const names[] = {"q_width", "k_width", "v_width"};
+		static const char *const taps[] = {"tap0", "tap1", "tap2", "tap3"};
+		int32_t start = (int32_t)(32 * (n % 7));
+		struct ttnn_value config;
+
+		given_mesh_of("p150_x4", chips, 1);
+		in.layout = n % 4 == 1 ? TTNN_ROW_MAJOR : TTNN_TILE;
+		history.layout = TTNN_ROW_MAJOR;
+		CHECK_OK(tt_object_make(&config, &arena, "QkvCausalConv1dSiluProgramConfig", &chunk,
+					1));
+		given_tensor(&given, "input", &in, -2, 2);
+		given_tensor(&given, "history", &history, -2, 2);
+		for (int i = 0; i < 4; i++)
+			given_tensor(&given, taps[i], &tap, -1, 1);
+		for (int i = 0; i < 3; i++)
+			given_add(&given, names[i], ttnn_v_int(widths[i]));
+		given_add(&given, "program_config", config);
+		given_numbers(&given, "actual_start", &(struct ttnn_shape){1, {1}}, TTNN_UINT32,
+			      &start);
+		given_tensor(&given, "predecessor_carry", &history, -2, 2);
+		if (offset)
+			given_add(&given, "input_column_offset", ttnn_v_int(offset));
+		given_case(&given, "ttnn.experimental.kda.qkv_causal_conv1d_silu", n, 2);
+	}
+	tt_arena_deinit(&arena);
+}
+
 TEST(zz_all_rows)
 {
+	golden_check_family("kda_conv");
 	golden_check_family("kda_affine");
 	golden_check_family("kda_norm");
 	golden_close();

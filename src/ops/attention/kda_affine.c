@@ -11,6 +11,7 @@
 
 #include "device/generation.h"
 #include "ops/attention/attention.h"
+#include "ops/attention/kda.h"
 #include "ops/compute.h"
 #include "ops/creation/creation.h"
 #include "ops/usual.h"
@@ -41,53 +42,13 @@ static const char *name_of(const struct tt_launch *launch)
 	return launch->prog->prim + sizeof("ttnn::prim::") - 1;
 }
 
-/* ---- where a chip's rows are in the sequence --------------------------------------------------------------------------- */
-
-/* Chips of the sequence, the place of this one after the first; groups of its begin, and behind those of the end. */
-struct course {
-	uint64_t chips, first, place;
-	uint64_t rows, head, group; /* rows of a chip, those of them at the begin, of a group */
-	uint64_t own;               /* rows at the begin that the sequence has */
-};
-
-static tt_status read_number(uint64_t *out, const struct tt_launch *launch, size_t input)
+/* Where a chip's rows are in the sequence, whose begin is such an input. */
+static tt_status course_of(struct tt_kda_course *c, const struct tt_launch *launch, size_t start)
 {
-	double value = 0;
-
-	TT_TRY(tt_tensor_numbers(&value, 1, launch->inputs[input]));
-	*out = (uint64_t)value;
-	return TTNN_OK;
-}
-
-static uint64_t within(uint64_t count, uint64_t before, uint64_t most)
-{
-	return count > before ? tt_lesser(count - before, most) : 0;
-}
-
-static tt_status course_of(struct course *c, const struct tt_launch *launch, size_t start_input,
-			   uint64_t groups)
-{
-	bool down = launch->attrs[AXIS].integer == 0;
-	uint64_t rank =
-		down ? launch->chip / launch->device->cols : launch->chip % launch->device->cols;
-	uint64_t start, end, count, before, cut;
-
-	*c = (struct course){.chips = down ? launch->device->rows : launch->device->cols,
-			     .rows = tt_attr_u32(launch, ROWS)};
-	TT_TRY(read_number(&start, launch, start_input));
-	count = c->chips * c->rows;
-	if (launch->input_count > start_input + 1 && launch->inputs[start_input + 1]) {
-		TT_TRY(read_number(&end, launch, start_input + 1));
-		count = tt_lesser(count, end > start ? end - start : 0);
-	}
-	c->first = start / c->rows % c->chips;
-	c->place = (rank + c->chips - c->first) % c->chips;
-	cut = c->chips > 1 ? start % c->rows : 0; /* on one chip all rows follow each other */
-	c->head = c->place ? c->rows : c->rows - cut;
-	c->group = c->rows / (groups ? groups : 1);
-	before = c->place * c->rows - (c->place ? cut : 0);
-	c->own = within(count, before, c->head);
-	return TTNN_OK;
+	return tt_kda_course_of(c, launch,
+				&(struct tt_kda_question){launch->attrs[AXIS].integer,
+							  tt_attr_u32(launch, ROWS), start,
+							  start + 1});
 }
 
 /* ---- small matrices ----------------------------------------------------------------------------------------------------- */
@@ -139,10 +100,10 @@ static tt_status reduce_kernel(struct tt_launch *launch)
 	const uint64_t size[2] = {keys[0], tt_attr_u32(launch, VALUES)};
 	uint64_t square = keys[0] * keys[0], part = size[0] * size[1];
 	float *a, *b, *all, *sums, *next;
-	struct course c;
+	struct tt_kda_course c;
 
-	TT_TRY(course_of(&c, launch, START_OF_REDUCE, groups));
-	used = tt_div_up(c.own, c.group);
+	TT_TRY(course_of(&c, launch, START_OF_REDUCE));
+	used = tt_div_up(c.own, c.rows / groups);
 	TT_TRY(read_floats(&a, launch, A));
 	TT_TRY(read_floats(&b, launch, B));
 	TT_TRY(new_floats(&all, launch, heads * square));
@@ -171,15 +132,15 @@ static tt_status scan_kernel(struct tt_launch *launch)
 	const uint64_t size[2] = {tt_attr_u32(launch, KEYS), tt_attr_u32(launch, VALUES)};
 	uint64_t square = size[0] * size[0], part = size[0] * size[1];
 	float *in[TAIL_STATE + 1], *out;
-	struct course c;
+	struct tt_kda_course c;
 
-	TT_TRY(course_of(&c, launch, START_OF_SCAN, groups));
+	TT_TRY(course_of(&c, launch, START_OF_SCAN));
 	for (size_t i = 0; i <= TAIL_STATE; i++)
 		TT_TRY(read_floats(&in[i], launch, i));
 	TT_TRY(new_floats(&out, launch, heads * groups * part));
 	for (uint64_t n = 0; n < heads * groups; n++) {
-		uint64_t g = n % groups, h = n / groups, row = g * c.group;
-		bool split = row > c.head && row - c.group < c.head;
+		uint64_t g = n % groups, h = n / groups, each = c.rows / groups, row = g * each;
+		bool split = row > c.head && row - each < c.head;
 		const float *before = &out[(n ? n - 1 : 0) * part];
 
 		if (g == 0)
@@ -222,9 +183,9 @@ static tt_status chain_kernel(struct tt_launch *launch)
 	const uint64_t size[2] = {tt_attr_u32(launch, KEYS), tt_attr_u32(launch, VALUES)};
 	uint64_t part = size[0] * size[1], packed = size[0] * (size[0] + size[1]);
 	float *steps, *state, *entry, *next, *parts;
-	struct course c;
+	struct tt_kda_course c;
 
-	TT_TRY(course_of(&c, launch, START_OF_CHAIN, 1));
+	TT_TRY(course_of(&c, launch, START_OF_CHAIN));
 	TT_TRY(read_floats(&steps, launch, STEPS));
 	TT_TRY(read_floats(&state, launch, CHAIN_STATE));
 	TT_TRY(new_floats(&entry, launch, heads * part));
