@@ -317,6 +317,7 @@ struct tt_prog {
 	enum tt_kept_order kept_order;
 	bool few; /* (optional) most chips take no part: programs go out from the last part to the first */
 	bool last_first; /* (optional) its outputs are made from the last to the first */
+	bool in_order;   /* (optional) of those per chip: they go out in the order of the chips */
 };
 
 /*

@@ -592,6 +592,8 @@ static tt_status chain_memory(struct tt_plan *plan, const struct tt_launch *laun
 		.validate = word_##_validate,                                                      \
 		TT_FACTORY("ttnn::experimental::prim::" name_ "ProgramFactory", word_##_memory),   \
 		TT_KERNEL(word_##_kernel),                                                         \
+		.per_chip = true,                                                                  \
+		.in_order = true,                                                                  \
 		.drops_forward = true,                                                             \
 	}
 PROGRAM(reduce, "ReduceAffineTransforms", "reduce_affine_transforms");

@@ -278,6 +278,8 @@ static const struct tt_prog program = {
 	.validate = kda_conv_validate,
 	TT_FACTORY("ttnn::experimental::prim::QkvCausalConv1dSiluProgramFactory", kda_conv_memory),
 	TT_KERNEL(kda_conv_kernel),
+	.per_chip = true,
+	.in_order = true,
 	.drops_forward = true,
 };
 
