@@ -15,7 +15,6 @@ _SETTINGS = """
     MeshProgramDescriptor ProgramDescriptor ReaderConfigDescriptor RuntimeArgs SemaphoreDescriptor TileDescriptor
     WriterConfigDescriptor Mcast McastConfig McastExplicitFixedSenderConfig McastFixedSenderConfig McastRotatingSenderConfig
     SocketConfig SocketConnection SocketMemoryConfig MeshCoreCoord D2DStageGateConfig D2DStageGateDescriptor
-    QkvCausalConv1dSiluProgramConfig
     LayerNormParams LayerNormInputs MatmulParams MatmulInputs SliceParams SliceInputs
 """
 _MACHINES = """

@@ -19,6 +19,9 @@ tt_status tt_golden_delta_chunk(struct tt_golden *golden);
 /* How much keys matter to queries, by heads together or by groups of them. */
 tt_status tt_golden_indexer_score(struct tt_golden *golden);
 tt_status tt_golden_indexer_ring(struct tt_golden *golden);
+tt_status tt_golden_affine_reduce(struct tt_golden *golden);
+tt_status tt_golden_affine_scan(struct tt_golden *golden);
+tt_status tt_golden_affine_chain(struct tt_golden *golden);
 
 /* Rows of new tokens times the matrices of their users. */
 tt_status tt_golden_attn_matmul(struct tt_golden *golden);

@@ -118,7 +118,7 @@ uint32_t *tt_launch_order(const struct tt_launch *launch)
 {
 	uint32_t *order = NULL;
 
-	if (launch->prog->per_chip)
+	if (launch->prog->per_chip && !launch->prog->in_order)
 		order = tt_arena_alloc(launch->arena, launch->device->rows * launch->device->cols *
 							      sizeof(*order));
 	if (order && tt_launch_programs(launch) < launch->device->rows * launch->device->cols)

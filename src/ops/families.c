@@ -65,6 +65,7 @@
 	X(heads_boltz)                                                                             \
 	X(heads_decode)                                                                            \
 	X(heads_groups)                                                                            \
+	X(heads_pairs)                                                                             \
 	X(heads_q_split)                                                                           \
 	X(heads_separate)                                                                          \
 	X(heads_split)                                                                             \
@@ -72,11 +73,15 @@
 	X(host)                                                                                    \
 	X(host_pad)                                                                                \
 	X(index_fill)                                                                              \
+	X(indexed_cache)                                                                           \
 	X(indexed_fill)                                                                            \
 	X(indexer_ring)                                                                            \
 	X(indexer_score)                                                                           \
 	X(integral_image)                                                                          \
 	X(isin)                                                                                    \
+	X(kda_affine)                                                                              \
+	X(kda_conv)                                                                                \
+	X(kda_norm)                                                                                \
 	X(kv_cache)                                                                                \
 	X(llama_gather)                                                                            \
 	X(llama_heads)                                                                             \

@@ -93,6 +93,10 @@ static const struct tt_field indexer_fields[TT_INDEXER_FIELDS] = {
 const struct tt_schema tt_schema_indexer = {"IndexerScoreProgramConfig", indexer_fields,
 					    TT_INDEXER_FIELDS, false};
 
+static const struct tt_field conv_silu_fields[] = {{.name = "channel_chunk_size"}};
+const struct tt_schema tt_schema_conv_silu = {"QkvCausalConv1dSiluProgramConfig", conv_silu_fields,
+					      TT_COUNT(conv_silu_fields), true};
+
 static const struct tt_field semaphore_fields[] = {
 	{.name = "cores"},
 	{.name = "value", .unkeyed = true},
@@ -183,6 +187,7 @@ static const struct kind kinds[] = {
 	{"ChunkGdnPhasedProgramConfig", &tt_schema_delta_phased,
 	 "*, use_mcast: bool = True, scan_serial: bool = False, prep_serial: bool = False"},
 	{"ChunkGdnMonoProgramConfig", &tt_schema_delta_mono, ""},
+	{"QkvCausalConv1dSiluProgramConfig", &tt_schema_conv_silu, "*, channel_chunk_size: int"},
 	{"IndexerScoreProgramConfig", &tt_schema_indexer,
 	 "*, q_chunk_size: size = 32, k_chunk_size: size = 32, head_group_size: size = 1"},
 	{"GlobalCircularBuffer", &tt_schema_global_cb,

@@ -102,6 +102,9 @@ extern const struct tt_schema tt_schema_global_cb;
 /* An argument that is one, whose lists fit each other; NULL when it was not given. Refuses others. */
 tt_status tt_global_cb_read(const struct ttnn_value **fields, const struct ttnn_value *value);
 
+/* Channels that a core convolves at once, in kda.qkv_causal_conv1d_silu. */
+extern const struct tt_schema tt_schema_conv_silu;
+
 /* A field that is a CoreCoord, also when it was given as a pair; false when it is neither. */
 bool tt_object_core(struct ttnn_core *out, const struct ttnn_value *value);
 

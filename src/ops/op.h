@@ -328,6 +328,7 @@ struct tt_prog {
 	bool few; /* (optional) most chips take no part: programs go out from the last part to the first */
 	bool last_first; /* (optional) its outputs are made from the last to the first */
 	bool ends_in_view; /* (optional) the last output is the buffer of the one before, which is made first */
+	bool in_order; /* (optional) of those per chip: they go out in the order of the chips */
 };
 
 /*

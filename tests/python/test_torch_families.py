@@ -1133,6 +1133,55 @@ def test_sums_of_experts(device):
     assert_all_close(expected.split(32, -1), parts, rtol=0.02, atol=0.05)
 
 
+@covers("experimental.nlp_create_qkv_heads_boltz", "experimental.indexed_fused_update_cache", "experimental.halo_scatter")
+def test_heads_rows_and_rims(device):
+    torch.manual_seed(5)
+    pairs = torch.randn(1, 32, 32, 3 * 2 * 64)
+    q, k, v = (part.reshape(32, 32, 2, 64).permute(2, 0, 1, 3) for part in pairs[0].split(128, -1))
+    actual = ttnn.experimental.nlp_create_qkv_heads_boltz(tensor(device, pairs), num_heads=2)
+    assert_all_close([q, k.permute(0, 3, 1, 2), v], actual, atol=1e-6)
+    caches, rows = torch.randn(2, 3, 2, 32, 64).bfloat16(), torch.randn(2, 1, 2, 4, 64).bfloat16()
+    places = torch.tensor([[70, -1, 5, 500]], dtype=torch.int32)
+    ours = [bf16(device, t.float()) for pair in zip(caches, rows) for t in pair]
+    actual = ttnn.experimental.indexed_fused_update_cache(*ours, tensor(device, places, ttnn.int32, layout=RM))
+    for cache, source in zip(caches, rows):
+        cache[2, :, 6], cache[0, :, 5] = source[0, :, 0], source[0, :, 2]
+    assert_all_close([cache.float() for cache in caches], list(actual), atol=1e-6)
+    whole = torch.randn(1, 2, 6, 7, 16).bfloat16().float()
+    inside, sides = whole[:, :, 1:-1, 1:-1], (whole[:, :, :, :1], whole[:, :, :, -1:])
+    rim = [whole[:, :, :1, 1:-1], whole[:, :, -1:, 1:-1], *sides]
+    compact = bf16(device, torch.cat([part.reshape(-1, 16) for part in rim]), layout=RM)
+    assert_close(whole, ttnn.experimental.halo_scatter(compact, bf16(device, inside, layout=RM), 1, 1), atol=1e-6)
+
+
+@covers("experimental.kda.sigmoid_gated_rms_norm", "experimental.kda.qkv_causal_conv1d_silu", "experimental.kda.reduce_affine_transforms")
+def test_delta_attention_of_kimi(device):
+    torch.manual_seed(6)
+    x, gate, weight = torch.randn(4, 64, 64), torch.randn(1, 64, 256).bfloat16().float(), torch.randn(64).bfloat16().float()
+    actual = ttnn.experimental.kda.sigmoid_gated_rms_norm(tensor(device, x), bf16(device, gate), bf16(device, weight), 4)
+    normed = F.rms_norm(x, (64,), weight, 1e-5).permute(1, 0, 2).reshape(1, 64, 256)
+    assert_close(normed * torch.sigmoid(gate), actual)
+    rows, history = (torch.randn(1, n, 96).bfloat16().float() for n in (64, 3))
+    taps = [torch.randn(96).bfloat16().float() for _ in range(4)]
+    start = tensor(device, torch.zeros(1, dtype=torch.int32), ttnn.uint32, layout=RM)
+    config = ttnn.QkvCausalConv1dSiluProgramConfig(channel_chunk_size=32)
+    before = bf16(device, history, layout=RM)
+    actual = ttnn.experimental.kda.qkv_causal_conv1d_silu(
+        bf16(device, rows), before, *(bf16(device, tap) for tap in taps), 32, 32, 32,
+        program_config=config, actual_start=start, predecessor_carry=before,
+    )  # fmt: skip
+    line = torch.cat([history, rows], 1).transpose(1, 2)
+    expected = F.silu(F.conv1d(line, torch.stack(taps, -1)[:, None], groups=96)).transpose(1, 2)
+    assert_all_close(list(expected.split(32, -1)), list(actual), rtol=2e-2, atol=2e-2)
+    a, b = 0.1 * torch.randn(6, 32, 32), torch.randn(6, 32, 64)
+    whole, sums = torch.eye(32).repeat(2, 1, 1), torch.zeros(2, 32, 64)
+    for group in range(3):
+        whole, sums = a[group::3] @ whole, a[group::3] @ sums + b[group::3]
+    given = (tensor(device, a), tensor(device, b), 3)
+    actual = ttnn.experimental.kda.reduce_affine_transforms(*given, actual_start=start, local_rows=96)
+    assert_all_close([whole, sums], list(actual), atol=1e-4)
+
+
 # ---- all of them --------------------------------------------------------------------------------------------------
 
 # torch has nothing like it: formulas of upstream's own, preparation for its programs, what only Blackhole has.
@@ -1153,14 +1202,16 @@ WITHOUT_TORCH = {
     "experimental.deepseek_moe_post_combine_tilize", "experimental.fast_reduce_nc_split", "experimental.quantize_weights_via_host", *(f"experimental.prepare_{name}" for name in (
         "w0_w1_tensor_for_moe_compute", "w0_w1_tensor_with_bias", "w2_tensor_for_moe_compute", "w2_tensor_with_bias",
     )),
-    # Heads, rows and caches in other layouts, recurrences, scores of keys (tests/ops/test_transformer.c, test_delta.c, test_indexer.c).
+    # Heads, rows and caches in other layouts, recurrences, scores of keys (tests/ops/test_transformer.c, test_delta.c, test_indexer.c, test_kda.c).
     *(f"experimental.{name}" for name in (
         "complex_mul", "indexer_score_dsa", "indexer_score_msa", "nlp_concat_heads_boltz", "nlp_create_q_heads_split",
-        "nlp_kv_cache_load_slice", "transpose_rm",
+        "nlp_kv_cache_load_slice", "transpose_rm", "kda.affine_exclusive_scan", "kda.chain_affine_transforms",
     )),
     *(f"transformer.{name}" for name in ("chunk_gated_delta_rule", "fused_recurrent_gated_delta_rule", "gated_delta_attn_seq")),
-    # What chips do together (tests/ops/test_fused.c, test_collective.c, test_moe_mesh.c, test_moe_gpt.c).
-    "moe_expert_token_remap", *(f"experimental.{name}" for name in (
+    # What chips do together (tests/ops/test_fused.c, test_collective.c, test_halo.c, test_llama.c, test_moe_gpt.c, test_moe_mesh.c, test_ring_attention.c, test_strided.c).
+    "fused_rms_minimal", "moe_expert_token_remap", "transformer.exp_ring_joint_scaled_dot_product_attention", *(f"experimental.{name}" for name in (
+        "all_gather_concat", "all_reduce_create_qkv_heads", "high_bw_all_gather", "minimal_matmul_strided_reduce_scatter_async",
+        "neighbor_pad_halo", "ring_indexer_score_dsa", "strided_all_gather_async", "strided_reduce_scatter_async",
         "all_gather_matmul_async", "all_gather_minimal_matmul_async", "dit_fused_distributed_layernorm",
         "dit_fused_distributed_layernorm_create_stats_buffer", "dit_fused_distributed_rmsnorm",
         "dit_fused_distributed_rmsnorm_create_stats_buffer", "llama_reduce_scatter", "llama_rs_create_heads",
