@@ -530,6 +530,12 @@ static tt_status bind(struct ttnn_value *attrs, const struct tt_matmul_plan *pla
 	return TTNN_OK;
 }
 
+/* Whether there is nothing to multiply: no config fits that, and whoever validates refuses it. */
+static bool is_empty(const struct tt_matmul *matmul)
+{
+	return !matmul->m || !matmul->k || !matmul->n || !matmul->batch_a || !matmul->batch_b;
+}
+
 /* Without a config the object says none, and the plan has the one that is chosen. */
 tt_status tt_matmul_plan_make(struct tt_matmul_plan *out, struct ttnn_value *attrs,
 			      const struct tt_matmul *matmul, const struct tt_matmul_config *config)
@@ -541,7 +547,7 @@ tt_status tt_matmul_plan_make(struct tt_matmul_plan *out, struct ttnn_value *att
 	*out = (struct tt_matmul_plan){.matmul = *matmul, .fused = TT_MATMUL_BEHIND};
 	if (config)
 		out->config = *config;
-	else
+	else if (!is_empty(matmul))
 		TT_TRY(tt_matmul_choose(&out->config, matmul));
 	TT_TRY(bind(fields, out));
 	if (!config)

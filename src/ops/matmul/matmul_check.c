@@ -84,10 +84,15 @@ static tt_status check_extents(const struct tt_matmul *matmul)
 
 	TT_REQUIRE(matmul->b_shape.rank >= 2, "b_shape.rank() >= 2",
 		   "Matmul expects input B rank >= 2, got %u", matmul->b_shape.rank);
+	TT_REQUIRE(width > 0, "a_shape[-1] > 0", "K dimension must be positive, got 0");
 	TT_REQUIRE(width == height, "a_shape[-1] == b_shape[-2]",
 		   "The width of the first tensor must be equal to the height of the second "
 		   "tensor. Mismatch: width=%u height=%u",
 		   width, height);
+	TT_REQUIRE(tt_shape_last(&matmul->b_shape, 1) > 0, "b_shape[-1] > 0",
+		   "Matmul requires N (columns of B) > 0, got 0");
+	TT_REQUIRE(matmul->a_shape.rank < 2 || tt_shape_last(&matmul->a_shape, 2) > 0,
+		   "a_shape[-2] > 0", "Matmul requires M (rows of A) > 0, got 0");
 	TT_REQUIRE(matmul->k == depth_b, "Kt_a == Kt_b",
 		   "K dimension in tiles must match between input A (%u) and input B (%u)",
 		   matmul->k, depth_b);

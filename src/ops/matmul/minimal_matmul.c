@@ -271,6 +271,8 @@ static tt_status minimal_validate(struct tt_launch *launch)
 	TT_REQUIRE(in[SUFFIX] || tt_shape_last(&a->shape, 1) == tt_shape_last(&b->shape, 2),
 		   "K == K_w", "minimal_matmul inner dimensions must match, got K=%u and K_w=%u",
 		   tt_shape_last(&a->shape, 1), tt_shape_last(&b->shape, 2));
+	TT_REQUIRE(tt_shape_last(&a->shape, 2) && tt_shape_last(&a->shape, 1) && n,
+		   "M > 0 && K > 0 && N > 0", "minimal_matmul dimensions must be positive");
 	if (launch->attrs[SWIGLU].boolean)
 		TT_TRY(check_swiglu(launch, n));
 	if (in[BIAS])
