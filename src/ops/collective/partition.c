@@ -20,12 +20,14 @@ static tt_status partition_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	struct ttnn_shape shape = in->shape;
-	uint32_t dim = tt_attr_u32(launch, DIM);
+	int64_t rank = shape.rank, least = rank < 4 ? 4 : rank;
+	int32_t dim = (int32_t)tt_attr_u32(launch, DIM); /* counted without a sign from here on */
 
-	/* From before the first it is counted as a number without a sign. */
-	TT_REQUIRE(dim < shape.rank || dim > INT32_MAX, "tt::exception",
-		   "ShapeBase[] index out of range. %u not in [-4, %u)", dim, shape.rank);
-	shape.dim[dim < shape.rank ? dim : dim + shape.rank] /= tt_group_members(launch);
+	TT_REQUIRE(dim >= -least && dim < rank, "tt::exception",
+		   "ShapeBase[] index out of range. %d not in [-%d, %d)", dim, (int)least,
+		   (int)rank);
+	if (dim >= -rank)
+		shape.dim[dim < 0 ? dim + rank : dim] /= tt_group_members(launch);
 	return tt_spec_simple(&launch->specs[0], &shape, in->dtype, in->layout,
 			      launch->attrs[MEMORY].memory);
 }
