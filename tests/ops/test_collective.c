@@ -235,6 +235,8 @@ static bool takes(const struct wish *wish, const struct ttnn_spec_args *args, ui
 			shape->dim[dim] % 256 == 0);
 	case SEND:
 		return axis < 0;
+	case REVERSED: /* a whole tile of a row for each */
+		return dim == last ? shape->dim[last] % 32 == 0 : shape->dim[last] % 256 == 0;
 	case EVERYBODY:
 		return args->layout == TTNN_TILE && dim + 2 < shape->rank &&
 		       shape->dim[last] % 256 == 0;

@@ -267,3 +267,65 @@ def test_partition_along_no_dimension(line):
     for dim, index in ((2, "2"), (-7, "-5"), (-31, "-29")):
         with pytest.raises(RuntimeError, match=rf"index out of range. {index} not in \[-4, 2\)"):
             ttnn.mesh_partition(rows, dim)
+
+
+def test_group_norm_on_any_grid(device):
+    """A grid of billions of cores is refused at once."""
+    tensor = ttnn.zeros([1, 1, 1280, 512], dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+    for x, y in ((2**31, 8), (8, 2**31), (1000, 1000)):
+        with pytest.raises(RuntimeError, match="is invalid for the input dimensions"):
+            ttnn.group_norm(tensor, num_groups=8, inplace=False, core_grid=ttnn.CoreGrid(x=x, y=y), num_out_blocks=1)
+
+
+def test_gradient_of_kept_dimensions(device):
+    """With keepdim a gradient has all dimensions, where the release looks them up."""
+    grad, whole = (ttnn.zeros(shape, layout=ttnn.TILE_LAYOUT, device=device) for shape in ([33, 1], [5, 33, 288]))
+    for given in (None, whole):
+        with pytest.raises(RuntimeError, match=r"index out of range. 2 not in \[-4, 2\)"):
+            ttnn.moreh_mean_backward(grad, dim=[0, 2], keepdim=True, input_grad_shape=[5, 33, 288], input_grad=given)
+
+
+def test_folds_and_planes_in_the_words_of_the_release(device):
+    rows = ttnn.zeros([2, 36, 4], dtype=ttnn.bfloat16, layout=ttnn.ROW_MAJOR_LAYOUT, device=device)
+    for output_size, stride, words in (([2, 2], [1, 1], "Invalid input tensor size"), ([4, 4], [0, 1], "stride must be greater than 0")):
+        with pytest.raises(RuntimeError, match=words):
+            ttnn.moreh_fold(rows, output_size=output_size, kernel_size=[3, 3], stride=stride)
+    with pytest.raises(RuntimeError, match=r"C \(last dim\) must be a multiple of 32"):
+        ttnn.experimental.transpose_rm(ttnn.zeros([64, 33], dtype=ttnn.bfloat16, layout=ttnn.ROW_MAJOR_LAYOUT, device=device))
+    cache = ttnn.zeros([4, 1, 128, 32], dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+    with pytest.raises(RuntimeError, match=r"Shard shape must be greater than 0 in each sharded dim, got \[0, 32\]"):
+        ttnn.experimental.nlp_kv_cache_load_slice(cache, seq_len_start=32, seq_len_end=32)
+
+
+def test_reversed_gathering_of_whole_tiles(line):
+    cores = ttnn.CoreRangeSet([ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(7, 7))])
+    signals = [ttnn.create_global_semaphore(line, cores, 0) for _ in range(2)]
+    for width in (96, 256):
+        tensor = ttnn.zeros([1, 1, 64, width], dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=line)
+        if width == 256:
+            assert list(ttnn.experimental.all_gather_async_reversed(tensor, None, 2, signals).shape) == [1, 1, 512, 256]
+            continue
+        with pytest.raises(RuntimeError, match=r"tensor width \(96\) must be divisible by 32\*num_devices \(32\*8 = 256\)"):
+            ttnn.experimental.all_gather_async_reversed(tensor, None, 2, signals)
+
+
+@pytest.mark.parametrize("fabric, goes", [("FABRIC_1D", False), ("FABRIC_2D", True)])
+def test_rows_of_chips_are_no_line(monkeypatch, fabric, goes):
+    monkeypatch.setenv("TTNN_DEVICE", "t3k")
+    ttnn.set_fabric_config(getattr(ttnn.FabricConfig, fabric))
+    mesh = ttnn.open_mesh_device(ttnn.MeshShape(2, 4))
+    try:
+        cores = ttnn.CoreRangeSet([ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(7, 6))])
+        signals = [ttnn.create_global_semaphore(mesh, cores, 0) for _ in range(3)]
+        tensor = ttnn.zeros([1, 1, 64, 512], dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=mesh)
+        for name, count, width in (("all_gather_async", 2, 4096), ("reduce_scatter_minimal_async", 3, 64)):
+            operation = getattr(ttnn.experimental, name)
+            assert operation(tensor, None, 3, signals[:count], cluster_axis=1).shape[3] == (2048 if width == 4096 else 128)
+            if goes:
+                assert operation(tensor, None, 3, signals[:count]).shape[3] == width
+                continue
+            with pytest.raises(RuntimeError, match=r"Could not find any forwarding direction from src \(M0, D3\) to dst \(M0, D4\)"):
+                operation(tensor, None, 3, signals[:count])
+    finally:
+        ttnn.close_mesh_device(mesh)
+        ttnn.set_fabric_config(ttnn.FabricConfig.DISABLED)

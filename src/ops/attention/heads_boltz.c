@@ -256,7 +256,10 @@ static tt_status slice_expand(struct tt_call *call)
 	TT_TRY(tt_need_device(in));
 	TT_TRY(tt_need_dim(padded, 3));
 	TT_NEED(padded->rank == 4, "Input tensor must be 4D");
-	TT_NEED(from >= 0 && to > from && to <= UINT32_MAX, "a part of a cache has rows");
+	TT_NEED(from >= 0 && to >= from && to <= UINT32_MAX, "a part of a cache has rows");
+	TT_REQUIRE(to > from, "!shard_grid_fit_error.has_value()",
+		   "Shard shape must be greater than 0 in each sharded dim, got [0, %u]",
+		   padded->dim[3]);
 	start.dim[2] = (uint32_t)from;
 	for (uint32_t i = 0; i < 4; i++)
 		end.dim[i] = (i == 2 ? (uint32_t)to : padded->dim[i]) - 1;

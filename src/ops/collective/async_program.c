@@ -13,6 +13,7 @@
 
 #include "device/device.h"
 #include "device/devtensor.h"
+#include "device/fabric.h"
 #include "ops/collective/async.h"
 #include "ops/compute.h"
 #include "ops/cost.h"
@@ -232,14 +233,37 @@ static const struct ttnn_core *offset_of(const struct tt_launch *launch)
 	return offset->kind == TTNN_VALUE_CORE ? &offset->core : NULL;
 }
 
+/* All chips of several rows and columns are no line: one of its ends is not beside the next row's start. */
+static tt_status check_route(const struct tt_launch *launch)
+{
+	const struct tt_device *device = launch->device;
+	bool plane = device->rows > 1 && device->cols > 1 &&
+		     tt_group_axis(&launch->attrs[TT_ASYNC_AXIS]) < 0;
+
+	TT_REQUIRE(!plane || tt_fabric_is_plane(tt_fabric_of(true)),
+		   "forwarding_direction.has_value()",
+		   "Could not find any forwarding direction from src (M0, D%u) to dst (M0, D%u)",
+		   device->cols - 1, device->cols);
+	return TTNN_OK;
+}
+
 static tt_status gather_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	double bytes = moved(launch, launch->outputs[0]);
 	struct tt_senders senders = {.workers = workers_of(launch, bytes > FOUR     ? 4
 								   : bytes > SINGLE ? 2
 										    : 1)};
+	uint32_t width = tt_shape_last(&launch->outputs[0]->spec.padded, 1);
+	uint32_t count = tt_group_members(launch);
 	const ttnn_core_set *cores;
 
+	TT_REQUIRE(!tt_launch_attr(launch, "reverse_order")->boolean ||
+			   width % (TT_TILE * count) == 0,
+		   "tensor_width % required_divisor == 0",
+		   "When reverse_order=true, tensor width (%u) must be divisible by 32*num_devices "
+		   "(32*%u = %u)",
+		   width, count, TT_TILE * count);
+	TT_TRY(check_route(launch));
 	senders.mux = senders.workers > 1;
 	senders.from = offset_of(launch);
 	TT_TRY(tt_sender_cores(&cores, launch, &senders));
@@ -308,6 +332,12 @@ tt_status tt_scatter_memory(struct tt_plan *plan, const struct tt_launch *launch
 							  (tiles < most ? tiles : most),
 						 .page = launch->inputs[0]->spec.page_bytes)));
 	return TTNN_OK;
+}
+
+static tt_status scatter_memory(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	TT_TRY(check_route(launch));
+	return tt_scatter_memory(plan, launch);
 }
 
 /* All tiles of a link on its sender, which reads from where the shards are; then what was sent, and its sum. */
@@ -525,8 +555,8 @@ static tt_status reduce_validate(struct tt_launch *launch)
 /* ---- programs --------------------------------------------------------------------------------------------------- */
 
 static const struct tt_factory scatter_factories[] = {
-	{"ttnn::experimental::prim::RingReduceScatterMeshWorkloadFactory", tt_scatter_memory},
-	{"ttnn::experimental::prim::LineReduceScatterMeshWorkloadFactory", tt_scatter_memory},
+	{"ttnn::experimental::prim::RingReduceScatterMeshWorkloadFactory", scatter_memory},
+	{"ttnn::experimental::prim::LineReduceScatterMeshWorkloadFactory", scatter_memory},
 };
 
 #define PROGRAM(name, device_, prim_)                                                              \

@@ -26,8 +26,8 @@ static tt_status partition_infer(struct tt_launch *launch)
 	TT_REQUIRE(dim >= -least && dim < rank, "tt::exception",
 		   "ShapeBase[] index out of range. %d not in [-%d, %d)", dim, (int)least,
 		   (int)rank);
-	if (dim >= 0)
-		shape.dim[dim] /= tt_group_members(launch);
+	if (dim >= -rank)
+		shape.dim[dim < 0 ? dim + rank : dim] /= tt_group_members(launch);
 	return tt_spec_simple(&launch->specs[0], &shape, in->dtype, in->layout,
 			      launch->attrs[MEMORY].memory);
 }

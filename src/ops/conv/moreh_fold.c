@@ -47,9 +47,11 @@ static tt_status windows_of(int64_t *out, const struct tt_launch *launch, size_t
 	int64_t room = side(launch, SIZE, which) + 2 * side(launch, PADDING, which) -
 		       side(launch, DILATION, which) * (side(launch, KERNEL, which) - 1) - 1;
 
-	TT_NEED(side(launch, STRIDE, which) > 0 && side(launch, KERNEL, which) > 0,
-		"Fold: kernel_size and stride must be greater than 0");
-	TT_NEED(room >= 0, "Fold: a window is larger than the image and its padding");
+	TT_REQUIRE(side(launch, STRIDE, which) > 0, "operation_attributes.stride[i] > 0",
+		   "Fold: stride must be greater than 0");
+	TT_NEED(side(launch, KERNEL, which) > 0, "Fold: kernel_size must be greater than 0");
+	TT_REQUIRE(room >= 0, "input_shape[input_rank - 1] == l",
+		   "Fold: Invalid input tensor size");
 	*out = room / side(launch, STRIDE, which) + 1;
 	return TTNN_OK;
 }
@@ -66,7 +68,8 @@ static tt_status moreh_fold_infer(struct tt_launch *launch)
 	TT_TRY(check_pair(launch, KERNEL));
 	TT_NEED(in->shape.rank >= 2, "Fold: Only support 3D or 2D input tensor");
 	kernel = side(launch, KERNEL, 0) * side(launch, KERNEL, 1);
-	TT_NEED(kernel > 0, "Fold: kernel_size must be greater than 0");
+	TT_REQUIRE(kernel > 0, "kernel_size_product > 0",
+		   "Fold: kernel_size must be greater than 0");
 	if (in->shape.rank == 3)
 		shape.dim[shape.rank++] = in->shape.dim[0];
 	shape.dim[shape.rank++] = (uint32_t)(in->shape.dim[in->shape.rank == 3 ? 1 : 0] / kernel);

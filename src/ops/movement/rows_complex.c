@@ -175,14 +175,14 @@ TT_ATTRS(plane_schema, "TransposeRmParams", PLANE_ATTRS);
 static tt_status plane_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
-	struct ttnn_shape shape = in->shape;
+	struct ttnn_shape shape = in->padded;
 	uint32_t rank = shape.rank;
 
 	if (rank == 1) {
-		shape = TT_SHAPE(in->shape.dim[0], 1);
+		shape = TT_SHAPE(in->padded.dim[0], 1);
 	} else if (rank) {
-		shape.dim[rank - 2] = in->shape.dim[rank - 1];
-		shape.dim[rank - 1] = in->shape.dim[rank - 2];
+		shape.dim[rank - 2] = in->padded.dim[rank - 1];
+		shape.dim[rank - 1] = in->padded.dim[rank - 2];
 	}
 	return tt_spec_simple(&launch->specs[0], &shape, in->dtype, in->layout, &in->memory);
 }
@@ -205,8 +205,8 @@ static tt_status plane_validate(struct tt_launch *launch)
 		   "transpose_rm: A (second-to-last dim) must be a multiple of 32 and >=32 (got "
 		   "%u).",
 		   rows);
-	TT_REQUIRE(columns >= TT_TILE && columns % TT_TILE == 0, "B >= 32u && (B % 32u) == 0u",
-		   "transpose_rm: B (last dim) must be a multiple of 32 and >=32 (got %u).",
+	TT_REQUIRE(columns >= TT_TILE && columns % TT_TILE == 0, "C >= 32u && (C % 32u) == 0u",
+		   "transpose_rm: C (last dim) must be a multiple of 32 and >=32 (got %u).",
 		   columns);
 	return TTNN_OK;
 }

@@ -51,7 +51,7 @@ struct spread {
  */
 static struct spread spread_of(struct ttnn_core grid, uint32_t channels, uint32_t groups)
 {
-	uint32_t columns = grid.x;
+	uint32_t columns = groups && grid.x > groups ? groups : grid.x;
 
 	while (columns > 1 && (channels / TT_TILE % columns != 0 || groups % columns != 0))
 		columns--;
@@ -66,6 +66,9 @@ static bool fits(const struct spread *spread, uint64_t height, uint32_t batches)
 	       (spread->rows % batches == 0 || spread->rows < batches);
 }
 
+/* No chip has more cores in a row or column: what is asked for may be any number. */
+#define MOST_CORES 64u
+
 /*
  * The cores of a grid that can be used: the widest rows that the channels fill, then the most of them; rows with cores
  * to spare only where there are no others.
@@ -76,8 +79,8 @@ static struct ttnn_core largest(struct ttnn_core grid, const struct ttnn_tensor_
 	struct ttnn_core best = {1, 1};
 	bool found = false;
 
-	for (uint32_t x = grid.x; x > 0; x--)
-		for (uint32_t y = grid.y; y > 0; y--) {
+	for (uint32_t x = grid.x < MOST_CORES ? grid.x : MOST_CORES; x > 0; x--)
+		for (uint32_t y = grid.y < MOST_CORES ? grid.y : MOST_CORES; y > 0; y--) {
 			struct spread spread =
 				spread_of((struct ttnn_core){x, y}, in->padded.dim[3], groups);
 

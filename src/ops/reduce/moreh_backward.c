@@ -110,8 +110,14 @@ static tt_status mean_backward_memory(struct tt_plan *plan, const struct tt_laun
 {
 	const ttnn_core_set *cores;
 	uint64_t tile = tt_page_in0(launch);
+	uint32_t rank = launch->inputs[0]->spec.shape.rank;
+	uint32_t whole = launch->outputs[0]->spec.shape.rank;
 
 	TT_TRY(backward_cores(&cores, launch));
+	/* With keepdim the gradient is looked up along all dimensions, from the last. */
+	TT_REQUIRE(!tt_launch_attr(launch, "keepdim")->boolean || whole <= rank, "tt::exception",
+		   "ShapeBase[] index out of range. %u not in [-%u, %u)", whole - 1,
+		   rank < 4 ? 4 : rank, rank);
 	return TT_PLAN(plan, cores, TT_DFB_ROW(0, "in", .pages = 2, .page = tile),
 		       TT_DFB_ROW(1, "zero", .pages = 1, .page = tile),
 		       TT_DFB_ROW(2, "scalar", .pages = 1, .page = tile),
