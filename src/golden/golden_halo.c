@@ -50,9 +50,12 @@ struct box {
 
 static void append(struct tt_array *out, uint64_t *at, const struct field *f, struct box box)
 {
-	const struct ttnn_shape shape = f->parts[0]->shape;
-	const uint32_t *dim = shape.dim;
+	const struct tt_array *first = f->parts[0];
+	const uint32_t *dim;
 
+	if (!first)
+		return;
+	dim = first->shape.dim;
 	for (uint64_t frame = 0; frame < (uint64_t)dim[0] * dim[1]; frame++)
 		for (int64_t i = 0; i < box.rows * box.columns; i++)
 			for (uint64_t c = 0; c < dim[4]; c++)
