@@ -80,6 +80,7 @@
 	X(kv_cache)                                                                                \
 	X(llama_gather)                                                                            \
 	X(llama_heads)                                                                             \
+	X(llama_matmul)                                                                            \
 	X(llama_reduce)                                                                            \
 	X(loss)                                                                                    \
 	X(matmul)                                                                                  \

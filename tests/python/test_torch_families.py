@@ -1159,11 +1159,11 @@ WITHOUT_TORCH = {
         "nlp_kv_cache_load_slice", "transpose_rm",
     )),
     *(f"transformer.{name}" for name in ("chunk_gated_delta_rule", "fused_recurrent_gated_delta_rule", "gated_delta_attn_seq")),
-    # What chips do together (tests/ops/test_fused.c, test_collective.c, test_moe_mesh.c, test_moe_gpt.c).
+    # What chips do together (tests/ops/test_fused.c, test_llama_matmul.c, test_collective.c, test_moe_mesh.c, test_moe_gpt.c).
     "moe_expert_token_remap", *(f"experimental.{name}" for name in (
         "all_gather_matmul_async", "all_gather_minimal_matmul_async", "dit_fused_distributed_layernorm",
         "dit_fused_distributed_layernorm_create_stats_buffer", "dit_fused_distributed_rmsnorm",
-        "dit_fused_distributed_rmsnorm_create_stats_buffer", "llama_reduce_scatter", "llama_rs_create_heads",
+        "dit_fused_distributed_rmsnorm_create_stats_buffer", "llama_reduce_scatter", "llama_rs_create_heads", "llama_rs_matmul",
         "matmul_reduce_scatter_async", "reduce_scatter_minimal_direct", "reduce_scatter_minimal_direct_create_persistent_buffers",
         "reduce_scatter_minimal_direct_create_staging_buffer", "strided_all_gather_minimal_matmul_async",
         "all_to_all_dispatch_metadata", "deepseek_moe_reduce_scatter", "moe_gpt", "selective_reduce_combine",
