@@ -79,6 +79,7 @@
 	X(isin)                                                                                    \
 	X(kv_cache)                                                                                \
 	X(llama_gather)                                                                            \
+	X(llama_gather_matmul)                                                                     \
 	X(llama_heads)                                                                             \
 	X(llama_matmul)                                                                            \
 	X(llama_reduce)                                                                            \

@@ -5,8 +5,10 @@
 
 #include "event/value.h"
 #include "golden.h"
+#include "ops/collective/collective.h"
 #include "ops/given_mesh.h"
 #include "ops/objects.h"
+#include "ops/op_enums.h"
 #include "tensor/core.h"
 #include "tensor/memory.h"
 
@@ -167,6 +169,43 @@ TEST(sums_of_first_products)
 		given_add(&given, "global_cb", ring_of(&arena, &room));
 		given_case(&given, "ttnn.experimental.llama_rs_matmul", n, 20);
 		ttnn_tensor_unref(room);
+	}
+	tt_arena_deinit(&arena);
+}
+
+/* What all devices of a line have, gathered in a tensor that is given, and its product. */
+TEST(products_of_what_is_gathered)
+{
+	struct given given = {.state = 5};
+	struct tt_arena arena = {0};
+
+	for (uint32_t n = 0; n < GOLDEN_CASES; n++) {
+		uint32_t axis = n % 2, size = n < 11 ? 4 : 2, k = 2 + 2 * (n % 2), wide = 1 + n % 3;
+		uint32_t cores = n % 4 == 3 ? 2 : 4;
+		struct ttnn_spec_args in = given_spec(dtype_of(n), 1, 1, 32, 32 * k);
+		struct ttnn_spec_args all = given_spec(dtype_of(n), 1, 1, 32, 32 * k * size);
+		struct ttnn_spec_args b =
+			given_spec(dtype_of(n + 1), 1, 1, 32 * k * size, 32 * wide * cores);
+		struct ttnn_memory_config out = shards(1, 5, cores, 1, 32 * wide);
+
+		given_mesh_of("galaxy_bh", axis ? n % 3 ? 1 : 2 : size, axis ? size : 1);
+		in.memory = shards(1, 1, 2, 1, 16 * k);
+		all.memory = shards(3, 0, 1, size, 32 * k);
+		b.memory = out;
+		b.memory.shard.height = 32 * k * size;
+		given_chips(&given, "input_tensor0", &in, -1, 1);
+		given_chips(&given, "input_tensor1", &b, -1, 1);
+		given_tensor(&given, "intermediate_tensor", &all, 0, 0);
+		given_add(&given, "dim", ttnn_v_int(3));
+		given_add(&given, "cluster_axis", ttnn_v_int(axis));
+		given_add(&given, "mesh_device", ttnn_v_device(golden_opened));
+		given_add(&given, "topology", tt_value_enum(&tt_enum_topology, TT_TOPOLOGY_LINEAR));
+		given_add(&given, "multi_device_global_semaphore", ttnn_v_int(0));
+		given_add(&given, "num_links", ttnn_v_int(1 + n % 2));
+		given_add(&given, "ag_memory_config", ttnn_v_memory(&all.memory));
+		given_add(&given, "mm_memory_config", ttnn_v_memory(&out));
+		given_add(&given, "program_config", ring_config(&arena, k, wide, 1));
+		given_case(&given, "ttnn.experimental.llama_all_gather_matmul_async", n, 10);
 	}
 	tt_arena_deinit(&arena);
 }

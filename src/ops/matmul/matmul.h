@@ -197,6 +197,13 @@ struct tt_matmul_plan {
 	const ttnn_core_set *taken;
 };
 
+/*
+ * What arrives through the ring of a prefetcher, of the launch whose work is the plan: as many blocks of so many tiles of b
+ * as it has room for.
+ */
+tt_status tt_matmul_add_sent(struct tt_plan *out, const struct tt_launch *launch,
+			     const ttnn_core_set *cores, uint64_t page, uint64_t block);
+
 /* Rows of program memory, by kind of config. */
 tt_status tt_matmul_memory(struct tt_plan *out, const struct tt_launch *launch);
 

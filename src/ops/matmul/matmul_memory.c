@@ -641,9 +641,8 @@ static tt_status ring_cores(const ttnn_core_set **out, const struct tt_launch *l
 	return TTNN_OK;
 }
 
-/* What arrives through the ring of a prefetcher: as many blocks of b as it has room for. */
-static tt_status add_sent(struct tt_plan *out, const struct tt_launch *launch,
-			  const ttnn_core_set *cores, uint64_t page, uint64_t block)
+tt_status tt_matmul_add_sent(struct tt_plan *out, const struct tt_launch *launch,
+			     const ttnn_core_set *cores, uint64_t page, uint64_t block)
 {
 	const struct ttnn_value *ring = plan_of(launch)->matmul.global_cb.items;
 	const struct ttnn_value *senders = &ring[TT_GLOBAL_CB_SENDERS];
@@ -698,7 +697,7 @@ static tt_status memory_gather(struct tt_plan *out, const struct tt_launch *laun
 		weights = (struct part){tt_shard_tiles(&matmul->b->spec), cores, matmul->b};
 	TT_TRY(add_circular(out, first, &shard, page_a));
 	if (tt_value_given(&matmul->global_cb))
-		TT_TRY(add_sent(out, launch, cores, page_b, plan->config.n * width));
+		TT_TRY(tt_matmul_add_sent(out, launch, cores, page_b, plan->config.n * width));
 	else
 		TT_TRY(add_circular(out, first + 1, &weights, page_b));
 	if (others.tiles)
