@@ -553,13 +553,12 @@ tt_status tt_golden_all_reduce(struct tt_golden *golden)
 
 /* What all chips have of the input, added up; NULL without memory. */
 static const struct tt_array *sum_parts(struct tt_golden *golden,
-					const struct tt_golden_mesh *members)
+					const struct tt_golden_mesh *members, const char *name)
 {
 	struct tt_array *sum = NULL;
 
 	for (uint32_t i = 0; i < members->count; i++) {
-		const struct tt_array *part =
-			tt_golden_mesh_in(golden, "input_tensor", i * members->step);
+		const struct tt_array *part = tt_golden_mesh_in(golden, name, i * members->step);
 
 		if (part && !sum)
 			sum = tt_golden_temp(golden, &part->shape);
@@ -580,29 +579,42 @@ static double sum_at(const struct tt_array *sum, const uint64_t *at)
 	return *tt_at(sum, tt_array_index(sum, at));
 }
 
-tt_status tt_golden_llama_reduce_scatter(struct tt_golden *golden)
+tt_status tt_golden_first_part(struct tt_golden *golden, const struct tt_golden_shards *of)
 {
-	const struct tt_tensor *in = tt_call_tensor(&golden->call, "input_tensor");
-	uint64_t cores = ttnn_core_set_cores(in->spec.memory.shard.grid);
-	struct ttnn_shape shape = in->spec.shape;
+	uint64_t cores = ttnn_core_set_cores(of->memory->shard.grid);
+	struct ttnn_shape shape = of->sum->shape;
 	uint32_t last = shape.rank - 1, width = shape.dim[last];
 	uint64_t at[TTNN_MAX_RANK];
-	struct tt_golden_mesh members;
-	const struct tt_array *sum;
 	struct tt_array *out;
 
-	TT_TRY(tt_golden_mesh_find(&members, golden, "input_tensor"));
-	sum = sum_parts(golden, &members);
-	TT_NEED_MEMORY(sum);
-	if (width % in->spec.memory.shard.width)
+	if (width % of->memory->shard.width)
 		width = (uint32_t)((width / 32 + cores - 1) / cores * cores * 32);
-	shape.dim[last] = width / members.count;
-	out = tt_golden_out(golden, &shape, in->spec.dtype);
+	shape.dim[last] = width / of->chips;
+	out = tt_golden_out(golden, &shape, of->dtype);
 	for (uint64_t i = 0; out && i < out->count; i++) {
 		tt_array_coordinate(at, out, i);
-		*tt_at(out, i) = sum_at(sum, at);
+		*tt_at(out, i) = sum_at(of->sum, at);
 	}
 	return out ? TTNN_OK : tt_fail_nomem();
+}
+
+tt_status tt_golden_shards_added(struct tt_golden *golden, const char *name)
+{
+	const struct tt_tensor *in = tt_call_tensor(&golden->call, name);
+	struct tt_golden_mesh members;
+	const struct tt_array *sum;
+
+	TT_TRY(tt_golden_mesh_find(&members, golden, name));
+	sum = sum_parts(golden, &members, name);
+	TT_NEED_MEMORY(sum);
+	return tt_golden_first_part(
+		golden,
+		&(struct tt_golden_shards){sum, &in->spec.memory, members.count, in->spec.dtype});
+}
+
+tt_status tt_golden_llama_reduce_scatter(struct tt_golden *golden)
+{
+	return tt_golden_shards_added(golden, "input_tensor");
 }
 
 /* Queries, keys and values stand side by side in a row; all three results have room for as many heads as queries. */
@@ -616,7 +628,7 @@ tt_status tt_golden_llama_heads(struct tt_golden *golden)
 	const struct tt_array *sum;
 
 	TT_TRY(tt_golden_mesh_find(&members, golden, "input_tensor"));
-	sum = sum_parts(golden, &members);
+	sum = sum_parts(golden, &members, "input_tensor");
 	TT_NEED_MEMORY(sum);
 	for (uint32_t which = 0; which < 3; which++) {
 		const struct ttnn_shape shape = {

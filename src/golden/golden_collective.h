@@ -28,6 +28,14 @@ tt_status tt_golden_neighbor_halo(struct tt_golden *golden);
 tt_status tt_golden_halo_scatter(struct tt_golden *golden);
 
 /* The first part of a sum, also of one that ends in padding; the heads in the first rows of a sum. */
+struct tt_golden_shards {
+	const struct tt_array *sum;
+	const struct ttnn_memory_config *memory; /* of what was added up */
+	uint32_t chips;
+	enum ttnn_dtype dtype;
+};
+tt_status tt_golden_first_part(struct tt_golden *golden, const struct tt_golden_shards *of);
+tt_status tt_golden_shards_added(struct tt_golden *golden, const char *name);
 tt_status tt_golden_llama_reduce_scatter(struct tt_golden *golden);
 tt_status tt_golden_llama_heads(struct tt_golden *golden);
 

@@ -8,6 +8,8 @@
 
 #include "device/device.h"
 #include "device/devtensor.h"
+#include "golden/golden_collective.h"
+#include "golden/golden_matmul.h"
 #include "golden/golden_mesh.h"
 
 /* rows x depth times depth x columns, each the last two dimensions of what it comes from. */
@@ -50,22 +52,22 @@ static struct ttnn_shape product_shape(const struct tt_golden *golden, const str
 }
 
 /* Rows of all chips one behind the other: a result, or only on the way. */
-static tt_status gathered(struct tt_array **out, struct tt_golden *golden, bool result)
+static tt_status gathered(struct tt_array **out, struct tt_golden *golden, const char *name,
+			  bool result)
 {
-	struct tt_tensor *in = tt_call_tensor(&golden->call, "input_tensor");
+	struct tt_tensor *in = tt_call_tensor(&golden->call, name);
 	struct ttnn_shape shape = in->spec.shape;
 	uint64_t width, own = tt_shape_last(&shape, 1);
 	struct tt_golden_mesh mesh;
 
-	TT_TRY(tt_golden_mesh_find(&mesh, golden, "input_tensor"));
+	TT_TRY(tt_golden_mesh_find(&mesh, golden, name));
 	width = own * mesh.count;
 	shape.dim[shape.rank - 1] = (uint32_t)width;
 	*out = result ? tt_golden_out(golden, &shape, in->spec.dtype)
 		      : tt_golden_temp(golden, &shape);
 	TT_NEED_MEMORY(*out);
 	for (uint32_t chip = 0; chip < mesh.count; chip++) {
-		const struct tt_array *part =
-			tt_golden_mesh_in(golden, "input_tensor", chip * mesh.step);
+		const struct tt_array *part = tt_golden_mesh_in(golden, name, chip * mesh.step);
 
 		TT_NEED_MEMORY(part);
 		for (uint64_t i = 0; i < part->count; i++)
@@ -81,7 +83,7 @@ tt_status tt_golden_gather_matmul(struct tt_golden *golden)
 	struct tt_array *all, *out;
 	struct ttnn_shape shape;
 
-	TT_TRY(gathered(&all, golden, true));
+	TT_TRY(gathered(&all, golden, "input_tensor", true));
 	weight = tt_golden_mesh_in(golden, "weight_tensor", 0);
 	TT_NEED_MEMORY(weight);
 	shape = all->shape;
@@ -135,6 +137,69 @@ tt_status tt_golden_matmul_scatter(struct tt_golden *golden)
 	struct tt_array *out;
 
 	return scattered(&out, golden, tt_call_tensor(&golden->call, "persistent_output_buffer"));
+}
+
+/* The product of a chip with this argument: the first chip's as a result, or only on the way. */
+static tt_status one_product(struct tt_array **out, struct tt_golden *golden, const char *weights,
+			     uint32_t chip)
+{
+	const struct tt_tensor *in = tt_call_tensor(&golden->call, "input_tensor");
+	const struct tt_array *a = tt_golden_mesh_in(golden, "input_tensor", chip);
+	const struct tt_array *b = tt_golden_mesh_in(golden, weights, chip);
+	const struct ttnn_value *activation = tt_golden_config_activation(golden);
+	enum ttnn_dtype dtype = tt_call_dtype(&golden->call, "dtype", in->spec.dtype);
+	struct ttnn_shape shape;
+
+	TT_NEED_MEMORY(a && b ? a : NULL);
+	shape = product_shape(golden, &a->shape, &b->shape);
+	*out = chip ? tt_golden_temp(golden, &shape) : tt_golden_out(golden, &shape, dtype);
+	TT_NEED_MEMORY(*out);
+	TT_TRY(product(*out, golden, a, b, NULL));
+	return tt_golden_activate(*out, golden, activation);
+}
+
+/* The first of two products is what is added up. */
+tt_status tt_golden_llama_rs_matmul(struct tt_golden *golden)
+{
+	const struct tt_tensor *in = tt_call_tensor(&golden->call, "input_tensor");
+	const struct ttnn_memory_config *memory = tt_call_memory(&golden->call, "memory_config_mm");
+	struct tt_array *own, *one, *also, *sum;
+	struct tt_golden_mesh mesh;
+
+	TT_TRY(one_product(&own, golden, "weight_tensor", 0));
+	if (!tt_call_tensor(&golden->call, "second_weight_tensor"))
+		return tt_golden_shards_added(golden, "rs_tensor");
+	TT_TRY(one_product(&also, golden, "second_weight_tensor", 0));
+	TT_TRY(tt_golden_mesh_find(&mesh, golden, "input_tensor"));
+	sum = tt_golden_temp(golden, &own->shape);
+	TT_NEED_MEMORY(sum);
+	for (uint32_t i = 0; i < mesh.count; i++) {
+		one = own;
+		if (i)
+			TT_TRY(one_product(&one, golden, "weight_tensor", i * mesh.step));
+		for (uint64_t k = 0; k < sum->count; k++)
+			*tt_at(sum, k) += *tt_at(one, k);
+	}
+	return tt_golden_first_part(
+		golden,
+		&(struct tt_golden_shards){sum, memory ? memory : &in->spec.memory, mesh.count,
+					   tt_call_dtype(&golden->call, "dtype", in->spec.dtype)});
+}
+
+tt_status tt_golden_llama_gather_matmul(struct tt_golden *golden)
+{
+	const struct tt_tensor *in = tt_call_tensor(&golden->call, "input_tensor0");
+	const struct tt_array *weight = tt_golden_mesh_in(golden, "input_tensor1", 0);
+	struct tt_array *all, *out;
+	struct ttnn_shape shape;
+
+	TT_NEED_MEMORY(weight);
+	TT_TRY(gathered(&all, golden, "input_tensor0", false));
+	shape = product_shape(golden, &all->shape, &weight->shape);
+	out = tt_golden_out(golden, &shape, tt_call_dtype(&golden->call, "dtype", in->spec.dtype));
+	TT_NEED_MEMORY(out);
+	TT_TRY(product(out, golden, all, weight, NULL));
+	return tt_golden_activate(out, golden, tt_golden_config_activation(golden));
 }
 
 /* ---- products in blocks --------------------------------------------------------------------------------------------- */
@@ -240,7 +305,7 @@ static tt_status minimal(struct tt_golden *golden, const struct names *names, bo
 	struct ttnn_shape shape;
 	uint64_t from = 0;
 
-	TT_TRY(gathered(&all, golden, result));
+	TT_TRY(gathered(&all, golden, "input_tensor", result));
 	weight = weights_of(golden);
 	TT_NEED_MEMORY(weight);
 	shape = product_shape(golden, &all->shape, &weight->shape);

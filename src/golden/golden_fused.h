@@ -9,6 +9,10 @@ tt_status tt_golden_gather_matmul(struct tt_golden *golden);
 tt_status tt_golden_matmul_scatter(struct tt_golden *golden);
 tt_status tt_golden_minimal_scatter(struct tt_golden *golden);
 
+/* Products, and a part of the sum of another tensor's shards or of the first of them; the product of what is gathered alone. */
+tt_status tt_golden_llama_rs_matmul(struct tt_golden *golden);
+tt_status tt_golden_llama_gather_matmul(struct tt_golden *golden);
+
 /* The same of products with an activation, gated, or cut into chunks; what is gathered is a result of the second. */
 tt_status tt_golden_gather_minimal(struct tt_golden *golden);
 tt_status tt_golden_strided_minimal(struct tt_golden *golden);

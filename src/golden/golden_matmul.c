@@ -132,8 +132,7 @@ static enum ttnn_dtype result_dtype(const struct tt_golden *golden, const struct
 	return given ? given->spec.dtype : tt_call_dtype(&golden->call, "dtype", a->dtype);
 }
 
-/* The activation inside of a program config. */
-static const struct ttnn_value *fused(const struct tt_golden *golden)
+const struct ttnn_value *tt_golden_config_activation(const struct tt_golden *golden)
 {
 	static const struct ttnn_value none = {.kind = TTNN_VALUE_NONE};
 	const struct ttnn_value *config = tt_call_arg(&golden->call, "program_config");
@@ -190,7 +189,7 @@ tt_status tt_golden_matmul(struct tt_golden *golden)
 		if (bias)
 			*tt_at(out, i) += tt_array_broadcast(bias, &shape, coordinate);
 	}
-	TT_TRY(tt_golden_activate(out, golden, fused(golden)));
+	TT_TRY(tt_golden_activate(out, golden, tt_golden_config_activation(golden)));
 	return tt_golden_activate(out, golden, tt_call_arg(&golden->call, "activation"));
 }
 

@@ -14,4 +14,7 @@ tt_status tt_golden_gated_matmul(struct tt_golden *golden);
 tt_status tt_golden_moreh_dot(struct tt_golden *golden);
 tt_status tt_golden_moreh_matmul(struct tt_golden *golden);
 
+/* The activation inside of the argument program_config, or none. */
+const struct ttnn_value *tt_golden_config_activation(const struct tt_golden *golden);
+
 #endif

@@ -84,7 +84,9 @@
 	X(kda_norm)                                                                                \
 	X(kv_cache)                                                                                \
 	X(llama_gather)                                                                            \
+	X(llama_gather_matmul)                                                                     \
 	X(llama_heads)                                                                             \
+	X(llama_matmul)                                                                            \
 	X(llama_reduce)                                                                            \
 	X(loss)                                                                                    \
 	X(matmul)                                                                                  \

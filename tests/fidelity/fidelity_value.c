@@ -31,11 +31,11 @@ struct fid_slot *fid_slot_find(struct fid_names *names, const char *name)
 	return NULL;
 }
 
-/* As Python does when the last name of a tensor goes. */
+/* As Python does when the last name of a tensor goes, or of a list of them: then from its end. */
 void fid_slot_clear(struct fid_slot *slot)
 {
-	for (size_t i = 0; i < slot->count; i++)
-		tt_call_drop(NULL, slot->tensors[i]);
+	for (size_t i = slot->count; i > 0; i--)
+		tt_call_drop(NULL, slot->tensors[i - 1]);
 	slot->count = 0;
 }
 

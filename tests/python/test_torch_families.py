@@ -1208,13 +1208,13 @@ WITHOUT_TORCH = {
         "nlp_kv_cache_load_slice", "transpose_rm", "kda.affine_exclusive_scan", "kda.chain_affine_transforms",
     )),
     *(f"transformer.{name}" for name in ("chunk_gated_delta_rule", "fused_recurrent_gated_delta_rule", "gated_delta_attn_seq")),
-    # What chips do together (tests/ops/test_fused.c, test_collective.c, test_halo.c, test_llama.c, test_moe_gpt.c, test_moe_mesh.c, test_ring_attention.c, test_strided.c).
+    # What chips do together (tests/ops/test_fused.c, test_collective.c, test_halo.c, test_llama.c, test_llama_matmul.c, test_moe_gpt.c, test_moe_mesh.c, test_ring_attention.c, test_strided.c).
     "fused_rms_minimal", "moe_expert_token_remap", "transformer.exp_ring_joint_scaled_dot_product_attention", *(f"experimental.{name}" for name in (
         "all_gather_concat", "all_reduce_create_qkv_heads", "high_bw_all_gather", "minimal_matmul_strided_reduce_scatter_async",
         "neighbor_pad_halo", "ring_indexer_score_dsa", "strided_all_gather_async", "strided_reduce_scatter_async",
         "all_gather_matmul_async", "all_gather_minimal_matmul_async", "dit_fused_distributed_layernorm",
         "dit_fused_distributed_layernorm_create_stats_buffer", "dit_fused_distributed_rmsnorm",
-        "dit_fused_distributed_rmsnorm_create_stats_buffer", "llama_reduce_scatter", "llama_rs_create_heads",
+        "dit_fused_distributed_rmsnorm_create_stats_buffer", "llama_reduce_scatter", "llama_rs_create_heads", "llama_rs_matmul", "llama_all_gather_matmul_async",
         "matmul_reduce_scatter_async", "reduce_scatter_minimal_direct", "reduce_scatter_minimal_direct_create_persistent_buffers",
         "reduce_scatter_minimal_direct_create_staging_buffer", "strided_all_gather_minimal_matmul_async",
         "all_to_all_dispatch_metadata", "deepseek_moe_reduce_scatter", "moe_gpt", "selective_reduce_combine",

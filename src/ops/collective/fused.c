@@ -158,3 +158,14 @@ tt_status tt_head_cores(const ttnn_core_set **out, const ttnn_core_set *cores, u
 				       : box.start,
 				 rows, TTNN_ORIENT_ROW_MAJOR);
 }
+
+tt_status tt_first_left(const ttnn_core_set **out, const ttnn_core_set *left, uint32_t count)
+{
+	struct ttnn_core_range ranges[TT_GROUP_MAX];
+
+	TT_NEED(count <= TT_GROUP_MAX && count <= ttnn_core_set_cores(left),
+		"Not enough cores available for %u links", count);
+	for (uint32_t i = 0; i < count; i++)
+		ranges[i].start = ranges[i].end = tt_core_set_at(left, i, TTNN_ORIENT_ROW_MAJOR);
+	return ttnn_core_set_make(out, ranges, count);
+}

@@ -43,6 +43,9 @@ tt_status tt_check_semaphores(const struct ttnn_value *given, uint32_t last);
 tt_status tt_llama_senders(const ttnn_core_set **out, const struct tt_launch *launch,
 			   uint32_t links);
 
+/* The first cores of a set from which others were taken, as it lists them. */
+tt_status tt_first_left(const ttnn_core_set **out, const ttnn_core_set *left, uint32_t count);
+
 /* The cores of queries, keys or values (which: 0, 1, 2), a row on each: they follow each other. */
 tt_status tt_head_cores(const ttnn_core_set **out, const ttnn_core_set *cores, uint32_t which,
 			uint32_t rows);

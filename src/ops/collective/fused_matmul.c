@@ -13,9 +13,9 @@
 #include "device/device.h"
 #include "golden/golden_fused.h"
 #include "ops/activation.h"
-#include "ops/collective/fused.h"
+#include "ops/collective/fused_matmul.h"
 #include "ops/compute.h"
-#include "ops/matmul/matmul.h"
+#include "ops/objects.h"
 #include "ops/op_enums.h"
 #include "ops/usual.h"
 
@@ -100,8 +100,7 @@ static tt_status product_memory(struct tt_plan *plan, const struct tt_launch *la
 	return tt_matmul_memory(plan, &part);
 }
 
-/* A copy of the plan that lives as long as the launch does. */
-static tt_status keep_plan(struct tt_matmul_plan **out, struct tt_launch *launch)
+tt_status tt_fused_keep_plan(struct tt_matmul_plan **out, struct tt_launch *launch)
 {
 	*out = tt_arena_alloc(launch->arena, sizeof(**out));
 	TT_NEED_MEMORY(*out);
@@ -202,7 +201,7 @@ static tt_status gather_matmul_choose(uint32_t *out, struct tt_launch *launch)
 	struct tt_matmul_plan *plan;
 
 	*out = 0;
-	TT_TRY(keep_plan(&plan, launch));
+	TT_TRY(tt_fused_keep_plan(&plan, launch));
 	plan->matmul.a = launch->outputs[0];
 	return TTNN_OK;
 }
@@ -283,7 +282,7 @@ static tt_status matmul_scatter_choose(uint32_t *out, struct tt_launch *launch)
 	struct tt_matmul_plan *plan;
 
 	*out = 0;
-	return keep_plan(&plan, launch);
+	return tt_fused_keep_plan(&plan, launch);
 }
 
 /* Round a ring, as if that had been asked for. */
@@ -328,38 +327,52 @@ static const struct tt_prog matmul_scatter = {
 
 /* ---- calls --------------------------------------------------------------------------------------------------------------- */
 
-/* What the call says of the product of these. */
-static tt_status plan_product(struct tt_matmul_plan *out, struct ttnn_value *attrs,
-			      struct tt_call *call, struct tt_tensor *a)
+tt_status tt_fused_product(struct tt_matmul_plan *out, struct ttnn_value *attrs,
+			   struct tt_call *call, const struct tt_fused_operands *of)
 {
 	const struct ttnn_value *config = tt_call_arg(call, "program_config"),
-				*grid = tt_call_arg(call, "core_grid");
-	struct tt_tensor *in = tt_call_tensor(call, "input_tensor"),
-			 *weight = tt_call_tensor(call, "weight_tensor");
-	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config_mm");
-	enum ttnn_dtype dtype = tt_call_dtype(call, "dtype", in->spec.dtype);
+				*grid = tt_call_arg(call, "core_grid"),
+				*tile = tt_call_arg(call, "output_tile"), *ring;
+	const struct ttnn_memory_config *memory = tt_call_memory(call, of->memory);
+	enum ttnn_dtype dtype = tt_call_dtype(call, "dtype", of->in->spec.dtype);
 	struct tt_matmul_config read;
 	struct tt_matmul matmul = {.call = call,
-				   .a = a,
-				   .b = weight,
+				   .a = of->a,
+				   .b = of->b,
+				   .also = of->also,
 				   .bias = tt_call_tensor(call, "bias"),
 				   .transpose_a = tt_call_bool(call, "transpose_a", false),
 				   .transpose_b = tt_call_bool(call, "transpose_b", false),
-				   .memory = memory ? *memory : in->spec.memory,
+				   .memory = memory ? *memory : of->in->spec.memory,
 				   .has_grid = grid->kind == TTNN_VALUE_CORE,
+				   .global_cb = *tt_call_arg(call, "global_cb"),
 				   .sub_device_id = ttnn_v_none()};
 
-	TT_NEED(tt_tensor_device(weight) && weight->spec.shape.rank > 1 && a->spec.shape.rank > 1,
+	TT_NEED(tt_tensor_device(of->b) && of->b->spec.shape.rank > 1 && of->a->spec.shape.rank > 1,
 		"%s: operands must be matrices on a device", call->entry->op->name);
+	TT_TRY(tt_global_cb_read(&ring, &matmul.global_cb));
 	if (matmul.has_grid)
 		matmul.user_grid = grid->core;
-	matmul.batched = tt_matmul_batch(&weight->spec.shape) > 1;
+	matmul.batched = tt_matmul_batch(&of->b->spec.shape) > 1;
 	TT_TRY(tt_activation_of(&matmul.activation, call->arena, tt_call_arg(call, "activation")));
 	if (tt_value_given(config))
 		TT_TRY(tt_matmul_config_read(&read, config));
-	TT_TRY(tt_matmul_complete(&matmul, tt_value_given(config) ? &read : NULL, &dtype, NULL,
+	TT_TRY(tt_matmul_complete(&matmul, tt_value_given(config) ? &read : NULL, &dtype,
+				  tile->kind == TTNN_VALUE_TILE ? tile->tile : NULL,
 				  tt_call_arg(call, "compute_kernel_config")));
 	return tt_matmul_plan_make(out, attrs, &matmul, tt_value_given(config) ? &read : NULL);
+}
+
+/* The same of what the two operations call their operands; `a` is what is multiplied in the end. */
+static tt_status plan_product(struct tt_matmul_plan *out, struct ttnn_value *attrs,
+			      struct tt_call *call, struct tt_tensor *a)
+{
+	return tt_fused_product(
+		out, attrs, call,
+		&(struct tt_fused_operands){.in = tt_call_tensor(call, "input_tensor"),
+					    .a = a,
+					    .b = tt_call_tensor(call, "weight_tensor"),
+					    .memory = "memory_config_mm"});
 }
 
 /* Attributes of the collective, as an object. Where its senders begin is its own and the whole program's. */

@@ -207,18 +207,6 @@ static tt_status heads_validate(struct tt_launch *launch)
 
 /* ---- the program ---------------------------------------------------------------------------------------------------------- */
 
-/* The first cores that are left, as the set without the others lists them. */
-static tt_status first_left(const ttnn_core_set **out, const ttnn_core_set *left, uint32_t count)
-{
-	struct ttnn_core_range ranges[TT_GROUP_MAX];
-
-	TT_NEED(count <= TT_GROUP_MAX && count <= ttnn_core_set_cores(left),
-		"Not enough cores available for %u links", count);
-	for (uint32_t i = 0; i < count; i++)
-		ranges[i].start = ranges[i].end = tt_core_set_at(left, i, TTNN_ORIENT_ROW_MAJOR);
-	return ttnn_core_set_make(out, ranges, count);
-}
-
 static tt_status heads_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec,
@@ -227,7 +215,7 @@ static tt_status heads_memory(struct tt_plan *plan, const struct tt_launch *laun
 	uint64_t tiles = tt_shard_tiles(out);
 
 	TT_TRY(tt_core_set_subtract(&free, launch->grid, cores));
-	TT_TRY(first_left(&senders, free, tt_attr_u32(launch, LINKS)));
+	TT_TRY(tt_first_left(&senders, free, tt_attr_u32(launch, LINKS)));
 	TT_TRY(tt_core_set_merge(&all, cores, senders));
 	return TT_PLAN(
 		plan, cores,

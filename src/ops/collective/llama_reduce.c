@@ -12,6 +12,7 @@
 #include "device/devtensor.h"
 #include "golden/golden_collective.h"
 #include "ops/collective/fused.h"
+#include "ops/collective/llama.h"
 #include "ops/dims.h"
 #include "ops/op_enums.h"
 #include "ops/usual.h"
@@ -33,6 +34,8 @@
 	X(TOPOLOGY, "topology")                                                                    \
 	X(NOC1, "use_noc1_only")
 TT_ATTRS(scatter_schema, "operation_attributes_t", SCATTER_ATTRS);
+_Static_assert((int)scatter_schema_count == TT_LLAMA_SCATTER_COUNT,
+	       "ops/collective/llama.h says how many");
 
 /* The first six are the same. */
 #define HEADS_ATTRS(X)                                                                             \
@@ -243,23 +246,44 @@ static tt_status scatter_validate(struct tt_launch *launch)
 	return check_place(&launch->attrs[MEMORY], "output_mem_config");
 }
 
-static tt_status scatter_memory(struct tt_plan *plan, const struct tt_launch *launch)
+/* What is sent in full packets, and the cores that add them up. */
+static tt_status full_packets(struct packets *out, const ttnn_core_set **adders,
+			      const struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
 	uint32_t size = tt_attr_u32(launch, SIZE), links = tt_attr_u32(launch, LINKS);
-	struct packets p = {.page = (uint32_t)tt_tile_bytes_of(in->dtype),
-			    .each = in->memory.shard.width / TT_TILE,
-			    .shards = shard_count(launch, size) / size,
-			    .senders = links};
-	uint32_t tiles = tt_shape_last(&launch->outputs[0]->spec.shape, 1) / TT_TILE;
-	const ttnn_core_set *adders, *senders, *cores;
 
+	*out = (struct packets){.page = (uint32_t)tt_tile_bytes_of(in->dtype),
+				.each = in->memory.shard.width / TT_TILE,
+				.shards = shard_count(launch, size) / size,
+				.senders = links};
 	TT_NEED(links > 0, "num_links must be positive");
-	TT_NEED(p.each && tiles && launch->outputs[0]->spec.memory.has_shard,
-		"llama_reduce_scatter adds up tiles in shards");
-	p.pages = packet_bytes(launch) / p.page;
-	TT_TRY(first_cores(&adders, launch->inputs[BUFFER]->spec.memory.shard.grid,
-			   (uint32_t)tt_div_up((uint64_t)p.shards * p.each, p.pages)));
+	TT_NEED(out->each, "llama_reduce_scatter adds up tiles in shards");
+	out->pages = packet_bytes(launch) / out->page;
+	return first_cores(adders, launch->inputs[BUFFER]->spec.memory.shard.grid,
+			   (uint32_t)tt_div_up((uint64_t)out->shards * out->each, out->pages));
+}
+
+tt_status tt_llama_scatter_cores(const ttnn_core_set **out, const struct tt_launch *launch)
+{
+	const ttnn_core_set *adders, *senders;
+	struct packets p;
+
+	TT_TRY(full_packets(&p, &adders, launch));
+	TT_TRY(tt_llama_senders(&senders, launch, tt_attr_u32(launch, LINKS)));
+	return tt_core_set_merge(out, adders, senders);
+}
+
+static tt_status scatter_memory(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *out = &launch->outputs[0]->spec;
+	uint32_t links = tt_attr_u32(launch, LINKS);
+	uint32_t tiles = tt_shape_last(&out->shape, 1) / TT_TILE;
+	const ttnn_core_set *adders, *cores;
+	struct packets p;
+
+	TT_TRY(full_packets(&p, &adders, launch));
+	TT_NEED(tiles && out->memory.has_shard, "llama_reduce_scatter adds up tiles in shards");
 	if (tt_div_up(tiles, links) < p.pages)
 		p.pages = (uint32_t)tt_div_up(tiles, links);
 	TT_REQUIRE(p.pages % p.each == 0 || p.each > p.pages,
@@ -267,8 +291,7 @@ static tt_status scatter_memory(struct tt_plan *plan, const struct tt_launch *la
 		   "input_tiles_per_core_width > num_pages_per_packet",
 		   "must have num_pages per packet divisible by num_tiles per core, or num_tiles "
 		   "per core larger than num_pages per packet");
-	TT_TRY(tt_llama_senders(&senders, launch, links));
-	TT_TRY(tt_core_set_merge(&cores, adders, senders));
+	TT_TRY(tt_llama_scatter_cores(&cores, launch));
 	return packet_memory(plan, launch, cores, &p, launch->outputs[0]);
 }
 
@@ -417,9 +440,9 @@ static tt_status heads_kernel(struct tt_launch *launch)
 	.infer = name##_infer, .validate = name##_validate,                                        \
 	TT_FACTORY(SPACE device_ "::" factory_, name##_memory), TT_KERNEL(name##_kernel),          \
 	.per_chip = true, .together = true, .drops_forward = true
-static const struct tt_prog scatter_program = {PROGRAM(scatter, "LlamaReduceScatterDeviceOperation",
-						       "llama_reduce_scatter",
-						       "LlamaReduceScatterAdd")};
+const struct tt_prog tt_prog_llama_scatter = {PROGRAM(scatter, "LlamaReduceScatterDeviceOperation",
+						      "llama_reduce_scatter",
+						      "LlamaReduceScatterAdd")};
 static const struct tt_prog heads_program = {
 	PROGRAM(heads, "LlamaReduceScatterCreateHeadsDeviceOperation",
 		"llama_reduce_scatter_create_heads", "LlamaReduceScatterCreateHeads")};
@@ -427,7 +450,8 @@ static const struct tt_prog heads_program = {
 /* ---- calls ------------------------------------------------------------------------------------------------------------------ */
 
 /* What both are told. */
-static tt_status bind(struct ttnn_value *attrs, struct tt_call *call, const struct tt_tensor *in)
+static tt_status bind(struct ttnn_value *attrs, struct tt_call *call, const struct tt_tensor *in,
+		      const char *memory)
 {
 	struct tt_device *device;
 	int64_t axis = tt_group_axis(tt_call_arg(call, "cluster_axis"));
@@ -441,7 +465,17 @@ static tt_status bind(struct ttnn_value *attrs, struct tt_call *call, const stru
 	TT_REQUIRE(attrs[SIZE].integer > 1, "ring_devices > 1",
 		   "reduce_scatter async op will only work for ring_devices > 1, but has %d",
 		   (int)attrs[SIZE].integer);
-	attrs[MEMORY] = *tt_call_arg(call, "memory_config");
+	attrs[MEMORY] = *tt_call_arg(call, memory);
+	return TTNN_OK;
+}
+
+tt_status tt_llama_scatter_bind(struct ttnn_value *attrs, struct tt_call *call,
+				const struct tt_tensor *in, const char *memory)
+{
+	TT_TRY(bind(attrs, call, in, memory));
+	TT_TRY(tt_group_links(&attrs[LINKS], call, tt_tensor_device(in)));
+	attrs[TOPOLOGY] = tt_group_topology(tt_tensor_device(in), tt_call_arg(call, "topology"), 1);
+	tt_attrs_bind(call, &scatter_schema, attrs);
 	return TTNN_OK;
 }
 
@@ -450,11 +484,8 @@ static tt_status scatter_expand(struct tt_call *call)
 	struct tt_tensor *in = tt_call_tensor(call, "input_tensor");
 	struct ttnn_value attrs[scatter_schema_count] = {0};
 
-	TT_TRY(bind(attrs, call, in));
-	attrs[LINKS] = ttnn_v_int(tt_call_int(call, "num_links", 1));
-	attrs[TOPOLOGY] = tt_group_topology(tt_tensor_device(in), tt_call_arg(call, "topology"), 1);
-	tt_attrs_bind(call, &scatter_schema, attrs);
-	return TT_LAUNCH_RETURN(call, &scatter_program,
+	TT_TRY(tt_llama_scatter_bind(attrs, call, in, "memory_config"));
+	return TT_LAUNCH_RETURN(call, &tt_prog_llama_scatter,
 				TT_INPUTS(in, tt_call_tensor(call, "intermediate_packet_buffer")),
 				.attrs = attrs);
 }
@@ -466,7 +497,7 @@ static tt_status heads_expand(struct tt_call *call)
 		kv = tt_call_int(call, "num_kv_heads", 0);
 	struct ttnn_value attrs[heads_schema_count] = {0};
 
-	TT_TRY(bind(attrs, call, in));
+	TT_TRY(bind(attrs, call, in, "memory_config"));
 	TT_NEED(heads > 0 && kv >= 0 && heads <= UINT16_MAX && kv <= UINT16_MAX &&
 			in->spec.shape.rank == 4,
 		"llama_rs_create_heads needs heads, and a tensor of four dimensions");
@@ -499,7 +530,7 @@ static const struct tt_op ops[] = {
 			    "topology: Topology = Linear, use_noc1_only: bool = False"},
 	 .expand = scatter_expand,
 	 .golden = tt_golden_llama_reduce_scatter,
-	 TT_PROGRAMS(&scatter_program)},
+	 TT_PROGRAMS(&tt_prog_llama_scatter)},
 	{.name = "ttnn.experimental.llama_rs_create_heads",
 	 .doc = "Rows of the devices of a row added up; each device gets the heads of its part.",
 	 .sigs = {SELF_ARGS "topology: Topology, *, num_links: int? = None, num_heads: int, "

@@ -99,6 +99,7 @@ struct tt_matmul {
 	struct tt_call *call;
 	struct tt_device *device;
 	struct tt_tensor *a, *b, *bias, *output; /* the last two may be NULL */
+	struct tt_tensor *also; /* (optional) a second b: its product is made with the first */
 	bool transpose_a, transpose_b;
 
 	struct ttnn_memory_config memory; /* of the result */
@@ -191,7 +192,17 @@ struct tt_matmul_plan {
 	struct tt_matmul matmul;
 	struct tt_matmul_config config;
 	enum tt_matmul_fused fused;
+	/* Of a ring (gather_in0) behind a collective: the number of its first buffer, cores that are not its own. */
+	uint32_t first_buffer;
+	const ttnn_core_set *taken;
 };
+
+/*
+ * What arrives through the ring of a prefetcher, of the launch whose work is the plan: as many blocks of so many tiles of b
+ * as it has room for.
+ */
+tt_status tt_matmul_add_sent(struct tt_plan *out, const struct tt_launch *launch,
+			     const ttnn_core_set *cores, uint64_t page, uint64_t block);
 
 /* Rows of program memory, by kind of config. */
 tt_status tt_matmul_memory(struct tt_plan *out, const struct tt_launch *launch);

@@ -6,8 +6,7 @@
 #include <stdio.h>
 
 #include "ops/compute.h"
-#include "ops/matmul/matmul.h"
-#include "ops/movement/movement.h"
+#include "ops/matmul/matmul_check.h"
 #include "tensor/text.h"
 
 /* Upstream puts the name of the config before its text. */
@@ -589,6 +588,7 @@ tt_status tt_matmul_check(const struct tt_matmul *matmul, const struct tt_matmul
 	TT_TRY(check_reuse_work(matmul, config));
 	TT_TRY(check_work(matmul, config));
 	TT_TRY(check_batches(matmul, config));
+	TT_TRY(tt_matmul_check_second(matmul, config));
 	TT_TRY(check_bias(matmul, config));
 	TT_TRY(check_untilize(matmul, config));
 	return tt_matmul_check_config(matmul, config);

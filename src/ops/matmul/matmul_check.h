@@ -52,6 +52,9 @@ tt_status tt_matmul_check_layout(const struct tt_matmul *matmul,
 /* ---- the kinds that have files of their own ----------------------------------------------------------- */
 
 tt_status tt_matmul_check_1d(const struct tt_matmul *matmul, const struct tt_matmul_config *config);
+/* Also of a second b, for any kind: only the first of these takes one. */
+tt_status tt_matmul_check_second(const struct tt_matmul *matmul,
+				 const struct tt_matmul_config *config);
 tt_status tt_matmul_check_reuse(const struct tt_matmul *matmul,
 				const struct tt_matmul_config *config);
 tt_status tt_matmul_check_multi(const struct tt_matmul *matmul,

@@ -3,6 +3,7 @@
 #include "tensor/core.h"
 #include "tensor/memory.h"
 #include "tensor/shape.h"
+#include "tensor/text.h"
 
 /* gather_in0 passes shards of a round a ring of cores: all three are width sharded, and no bias. */
 static tt_status check_gather(const struct tt_matmul *matmul, const struct tt_matmul_config *config)
@@ -263,4 +264,49 @@ tt_status tt_matmul_check_1d(const struct tt_matmul *matmul, const struct tt_mat
 		TT_TRY(check_sub_device(matmul, config));
 	return config->cast_a || config->gather_a ? check_1d_wide(matmul, config)
 						  : check_1d_tall(matmul, config);
+}
+
+static tt_status refuse_second(const struct tt_matmul *matmul,
+			       const struct tt_matmul_config *config, const char *what)
+{
+	struct tt_str texts[2] = {{0}}, condition = {0};
+	tt_status status;
+
+	tt_text_tensor_spec(&texts[0], &matmul->b->spec, TTNN_DIALECT_TT_METAL);
+	tt_text_tensor_spec(&texts[1], &matmul->also->spec, TTNN_DIALECT_TT_METAL);
+	tt_str_addf(&condition, "input_tensor_b.%s() == input_tensors[i].%s()", what, what);
+	status = tt_fail_cond(TTNN_INVALID, tt_str_text(&condition),
+			      "%s: for multi-tensor matmul, all weight tensors must have the same "
+			      "%s %s is not equal to %s",
+			      tt_matmul_config_name(config), what, tt_str_text(&texts[0]),
+			      tt_str_text(&texts[1]));
+	for (int i = 0; i < 2; i++)
+		tt_str_deinit(&texts[i]);
+	tt_str_deinit(&condition);
+	return status;
+}
+
+/* A second b is as the first is, and both come through a prefetcher's ring. */
+tt_status tt_matmul_check_second(const struct tt_matmul *matmul,
+				 const struct tt_matmul_config *config)
+{
+	const struct ttnn_memory_config *b = &matmul->b->spec.memory;
+
+	if (!matmul->also)
+		return TTNN_OK;
+	TT_CONFIG_REQUIRE(config,
+			  config->kind == TT_MATMUL_1D && tt_value_given(&matmul->global_cb) &&
+				  tt_tensor_is_sharded(matmul->b) && b->buffer == TTNN_DRAM,
+			  "input_tensors.size() == 2", "Must have exactly 2 input tensors, got: 3");
+	if (!ttnn_shape_equal(&matmul->b->spec.shape, &matmul->also->spec.shape))
+		return tt_fail_shapes(TTNN_INVALID,
+				      "input_tensor_b.logical_shape() == "
+				      "input_tensors[i].logical_shape()",
+				      "MatmulMultiCoreReuseMultiCast1DProgramConfig: for "
+				      "multi-tensor matmul, all weight tensors must have the same "
+				      "logical_shape, %s is not equal to %s",
+				      &matmul->b->spec.shape, &matmul->also->spec.shape);
+	if (!ttnn_tensor_spec_equal(&matmul->b->spec, &matmul->also->spec))
+		return refuse_second(matmul, config, "tensor_spec");
+	return TTNN_OK;
 }

@@ -607,6 +607,7 @@ static tt_status add_circular(struct tt_plan *plan, uint32_t index, const struct
  */
 static tt_status ring_cores(const ttnn_core_set **out, const struct tt_launch *launch)
 {
+	const ttnn_core_set *own = launch->grid;
 	const struct tt_matmul_plan *plan = plan_of(launch);
 	const struct ttnn_core_range *ranges;
 	const ttnn_core_set *working;
@@ -616,7 +617,9 @@ static tt_status ring_cores(const ttnn_core_set **out, const struct tt_launch *l
 	TT_TRY(tt_core_set_merge(&working, plan->matmul.a->spec.memory.shard.grid,
 				 plan->config.hops));
 	*out = NULL;
-	ranges = ttnn_core_set_ranges(launch->grid, &count);
+	if (plan->taken)
+		TT_TRY(tt_core_set_subtract(&own, own, plan->taken));
+	ranges = ttnn_core_set_ranges(own, &count);
 	for (size_t i = 0; i < count; i++) {
 		const ttnn_core_set *range, *part;
 		bool wide =
@@ -638,9 +641,8 @@ static tt_status ring_cores(const ttnn_core_set **out, const struct tt_launch *l
 	return TTNN_OK;
 }
 
-/* What arrives through the ring of a prefetcher: as many blocks of b as it has room for. */
-static tt_status add_sent(struct tt_plan *out, const struct tt_launch *launch,
-			  const ttnn_core_set *cores, uint64_t page, uint64_t block)
+tt_status tt_matmul_add_sent(struct tt_plan *out, const struct tt_launch *launch,
+			     const ttnn_core_set *cores, uint64_t page, uint64_t block)
 {
 	const struct ttnn_value *ring = plan_of(launch)->matmul.global_cb.items;
 	const struct ttnn_value *senders = &ring[TT_GLOBAL_CB_SENDERS];
@@ -662,7 +664,7 @@ static tt_status add_sent(struct tt_plan *out, const struct tt_launch *launch,
 	TT_REQUIRE(tt_core_set_includes(all, cores),
 		   "global_circular_buffer.impl().all_cores().contains(this->core_ranges_)",
 		   "Specified cores are not contained in associated GlobalCircularBuffer");
-	return add_circular(out, 1, &sent, page);
+	return add_circular(out, plan_of(launch)->first_buffer + 1, &sent, page);
 }
 
 /*
@@ -679,6 +681,7 @@ static tt_status memory_gather(struct tt_plan *out, const struct tt_launch *laun
 	uint64_t width = a->width / matmul->a_tile.width, size = ttnn_core_set_cores(a->grid),
 		 page_a = tile_bytes(matmul->a->spec.dtype, &matmul->a->spec.tile);
 	uint64_t page_b = tile_bytes(matmul->b->spec.dtype, &matmul->b->spec.tile);
+	uint32_t first = plan->first_buffer;
 	enum ttnn_dtype sums = tt_matmul_sums(matmul, size);
 	struct part shard = {plan->config.m * width, NULL, matmul->a}, others, weights, signal,
 		    result;
@@ -692,19 +695,23 @@ static tt_status memory_gather(struct tt_plan *out, const struct tt_launch *laun
 	result = (struct part){(uint64_t)plan->config.m * plan->config.n, cores, NULL};
 	if (in_shards(matmul->b) && matmul->b->spec.memory.buffer != TTNN_DRAM)
 		weights = (struct part){tt_shard_tiles(&matmul->b->spec), cores, matmul->b};
-	TT_TRY(add_circular(out, 0, &shard, page_a));
+	TT_TRY(add_circular(out, first, &shard, page_a));
 	if (tt_value_given(&matmul->global_cb))
-		TT_TRY(add_sent(out, launch, cores, page_b, plan->config.n * width));
+		TT_TRY(tt_matmul_add_sent(out, launch, cores, page_b, plan->config.n * width));
 	else
-		TT_TRY(add_circular(out, 1, &weights, page_b));
+		TT_TRY(add_circular(out, first + 1, &weights, page_b));
 	if (others.tiles)
-		TT_TRY(add_circular(out, 2, &others, page_a));
-	TT_TRY(add_circular(out, 3, &signal, 16));
-	TT_TRY(add_circular(out, 4, &signal, 16));
+		TT_TRY(add_circular(out, first + 2, &others, page_a));
+	TT_TRY(add_circular(out, first + 3, &signal, 16));
+	TT_TRY(add_circular(out, first + 4, &signal, 16));
 	if (sums != matmul->dtype)
-		TT_TRY(add_circular(out, 6, &result, tile_bytes(sums, &matmul->tile)));
-	result.backing = launch->outputs[0];
-	return add_circular(out, 5, &result, tile_bytes(matmul->dtype, &matmul->tile));
+		TT_TRY(add_circular(out, first + 6, &result, tile_bytes(sums, &matmul->tile)));
+	for (uint32_t i = 0; i < (matmul->also ? 2 : 1); i++) {
+		result.backing = launch->outputs[i];
+		TT_TRY(add_circular(out, first + 5 + 2 * i, &result,
+				    tile_bytes(matmul->dtype, &matmul->tile)));
+	}
+	return TTNN_OK;
 }
 
 /* ---- any tile on any core ----------------------------------------------------------------------------------------------- */
