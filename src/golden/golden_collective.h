@@ -39,6 +39,9 @@ tt_status tt_golden_shards_added(struct tt_golden *golden, const char *name);
 tt_status tt_golden_llama_reduce_scatter(struct tt_golden *golden);
 tt_status tt_golden_llama_heads(struct tt_golden *golden);
 
+/* Parts of the others of the first of several tensors, and of the rest: its own stays out. */
+tt_status tt_golden_ring_gather(struct tt_golden *golden);
+
 /* Parts of all in a given tensor: of one batch, or as much as is in use, and else what was there. */
 tt_status tt_golden_high_bw_gather(struct tt_golden *golden);
 

@@ -150,6 +150,7 @@
 	X(repeat_interleave)                                                                       \
 	X(reshape)                                                                                 \
 	X(reshape_on_device)                                                                       \
+	X(ring_gather)                                                                             \
 	X(roll)                                                                                    \
 	X(rotary)                                                                                  \
 	X(rotary_indexed)                                                                          \

@@ -210,6 +210,39 @@ TEST(products_of_what_is_gathered)
 	tt_arena_deinit(&arena);
 }
 
+/* What the others have of one tensor or two, in new tensors or in some that are larger. */
+TEST(parts_of_the_others)
+{
+	struct given given = {.state = 6};
+
+	for (uint32_t n = 0; n < GOLDEN_CASES; n++) {
+		uint32_t axis = n % 2, dim = n % 4, count = 1 + n % 3 % 2, size = axis ? 4 : 2;
+		struct ttnn_value ins[2], outs[2], signals[2] = {ttnn_v_int(0), ttnn_v_int(1)};
+
+		given_mesh(2, 4);
+		for (uint32_t i = 0; i < count; i++) {
+			struct ttnn_spec_args in =
+				given_spec(dtype_of(n), 1, 2, 32 << n % 2, 32 + 32 * i);
+			struct ttnn_spec_args out = in;
+
+			out.shape.dim[dim] *= size;
+			out.shape.dim[dim] += n % 5 == 4 ? 32 : 0;
+			ins[i] = ttnn_v_tensor(given_chips(&given, NULL, &in, -2, 2));
+			outs[i] = ttnn_v_tensor(given_chips(&given, NULL, &out, -2, 2));
+		}
+		given.count = 0;
+		given_add(&given, "input_tensor", ttnn_v_list(ins, count));
+		given_add(&given, "persistent_output_buffer",
+			  ttnn_v_list(outs, n % 3 == 2 ? 0 : count));
+		given_add(&given, "dim", ttnn_v_int(n % 7 == 6 ? (int64_t)dim - 4 : dim));
+		given_add(&given, "multi_device_global_semaphore", ttnn_v_list(signals, 2));
+		given_add(&given, "cluster_axis", ttnn_v_int(axis));
+		given_add(&given, "mesh_device", ttnn_v_device(golden_opened));
+		given_add(&given, "topology", tt_value_enum(&tt_enum_topology, TT_TOPOLOGY_RING));
+		given_case(&given, "ttnn.experimental.ring_attention_all_gather_async", n, 0);
+	}
+}
+
 TEST(zz_all_rows)
 {
 	golden_check_family("llama_matmul");

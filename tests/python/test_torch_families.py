@@ -1215,6 +1215,7 @@ WITHOUT_TORCH = {
         "all_gather_matmul_async", "all_gather_minimal_matmul_async", "dit_fused_distributed_layernorm",
         "dit_fused_distributed_layernorm_create_stats_buffer", "dit_fused_distributed_rmsnorm",
         "dit_fused_distributed_rmsnorm_create_stats_buffer", "llama_reduce_scatter", "llama_rs_create_heads", "llama_rs_matmul", "llama_all_gather_matmul_async",
+        "ring_attention_all_gather_async",
         "matmul_reduce_scatter_async", "reduce_scatter_minimal_direct", "reduce_scatter_minimal_direct_create_persistent_buffers",
         "reduce_scatter_minimal_direct_create_staging_buffer", "strided_all_gather_minimal_matmul_async",
         "all_to_all_dispatch_metadata", "deepseek_moe_reduce_scatter", "moe_gpt", "selective_reduce_combine",

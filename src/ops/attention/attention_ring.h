@@ -89,16 +89,6 @@ tt_status tt_ring_infer(struct tt_launch *launch);
 void tt_ring_cost(struct tt_cost *cost, const struct tt_launch *launch);
 void tt_ring_block(uint64_t out[2], const uint64_t size[2], uint64_t most, const uint64_t limit[2]);
 
-/* What gathers parts of tensors beside a program: cores from an offset on, two for each link. */
-struct tt_ring_senders {
-	struct ttnn_core offset;
-	uint64_t links, page; /* page: of the gathered tensor */
-	bool columns;         /* cores go down columns */
-	bool numbers;         /* how much there is to send is on the device */
-};
-tt_status tt_ring_sender_rows(struct tt_plan *plan, const struct tt_launch *launch,
-			      const struct tt_ring_senders *senders);
-
 /* The kernel, which runs once for all chips. */
 tt_status tt_ring_run(struct tt_launch *launch);
 

@@ -13,10 +13,11 @@
  *	                moe_gpt, what they make (moe_gpt_run)
  *	links           what they ask of the fabric
  *	placements      how their results are spread over the mesh
+ *	ring_gather     parts of several tensors from the others; ring_workers, who sends them
  *	strided_scatter sums in the order in which a product gives its blocks
  *	fused           programs made of a collective and something else: fused_matmul, fused_minimal, fused_strided and
  *	                fused_strided_scatter with products, fused_norm and fused_rms with norms, llama_reduce,
- *	                llama_gather and llama_heads with heads
+ *	                llama_gather and llama_heads with heads, llama_matmul and llama_gather_matmul with products
  *
  * What these files share, and attention with them, is which chips take part together: all, or those of one row or
  * column of the mesh (cluster_axis).
@@ -175,5 +176,18 @@ uint32_t tt_packet_pages(const struct tt_launch *launch);
 
 /* One output like the input, but for its shape. */
 tt_status tt_infer_reshaped(struct tt_launch *launch, const struct ttnn_shape *shape);
+
+/* What gathers parts of tensors beside a program: cores from an offset on, two for each link. */
+struct tt_ring_senders {
+	struct ttnn_core offset;
+	uint64_t links, page; /* page: of the gathered tensor */
+	bool columns;         /* cores go down columns */
+	bool numbers;         /* how much there is to send is on the device */
+};
+tt_status tt_ring_sender_rows(struct tt_plan *plan, const struct tt_launch *launch,
+			      const struct tt_ring_senders *senders);
+/* Its cores: of `number[0]` for a link those of number `number[1]`, row by row from the offset on or column by column. */
+tt_status tt_ring_workers(const ttnn_core_set **out, const struct tt_launch *launch,
+			  const struct tt_ring_senders *senders, const uint64_t number[2]);
 
 #endif
