@@ -8,6 +8,10 @@
 #ifndef TT_TESTS_GOLDEN_H
 #define TT_TESTS_GOLDEN_H
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 #include "device/devtensor.h"
 #include "golden/golden.h"
 #include "ops/op.h"
@@ -42,6 +46,15 @@ static inline ttnn_tensor *golden_upload(const void *data, enum ttnn_dtype of,
 			       2, TTNN_FRONTEND_C));
 	ttnn_tensor_unref(host);
 	return out;
+}
+
+/* For tests of large tensors: memory that one case gave up is the next one's, instead of new pages each time. */
+static inline void golden_keep_memory(void)
+{
+#if defined(__GLIBC__)
+	mallopt(M_MMAP_THRESHOLD, INT32_MAX);
+	mallopt(M_TRIM_THRESHOLD, INT32_MAX);
+#endif
 }
 
 static inline void golden_close(void)

@@ -6,6 +6,7 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "tensor/bf16.h"
+#include "tensor/layout.h"
 
 #define CORES 12u
 #define TILE 32u
@@ -17,8 +18,15 @@
 static const uint32_t tiles_of[CORES] = {8, 8, 7, 7, 8, 8, 7, 7, 8, 8, 7, 7};
 static const uint32_t start_of[CORES] = {0, 8, 16, 23, 30, 38, 46, 53, 60, 68, 76, 83};
 
+/* Packed weights: tens of millions of numbers of four bits, which float32 holds as they are. */
+struct packed {
+	struct ttnn_shape shape;
+	float *data;
+};
+
 struct layer {
-	const struct tt_array *in, *ids, *scores, *mapping, *first, *back;
+	const struct tt_array *in, *ids, *scores, *mapping;
+	struct packed first, back;
 	uint64_t tokens, experts, k, all;
 	uint64_t cols, each; /* chips in a row of the mesh; tokens of each chip along the axis */
 	bool along;
@@ -26,12 +34,31 @@ struct layer {
 };
 
 /* One row of 128 packed numbers, of the n-th column group of a core. */
-static const double *packed(const struct tt_array *weights, uint64_t core, uint64_t expert,
-			    uint64_t group, uint64_t row)
+static const float *packed(const struct packed *weights, uint64_t core, uint64_t expert,
+			   uint64_t group, uint64_t row)
 {
-	const uint64_t at[] = {core, 0, expert, group, row, 0};
+	const uint32_t *dim = weights->shape.dim;
+	uint64_t at = core * dim[1] * dim[2] + expert;
 
-	return tt_at(weights, tt_array_index(weights, at));
+	return weights->data + ((at * dim[3] + group) * dim[4] + row) * dim[5];
+}
+
+static tt_status read_packed(struct packed *out, struct tt_golden *golden, const char *name)
+{
+	struct tt_tensor *tensor = tt_call_tensor(&golden->call, name), *resident;
+	struct tt_area rows, area;
+	tt_status status;
+
+	out->shape = tensor->spec.shape;
+	TT_GOLDEN_NEED(out->shape.rank == 6 && out->shape.dim[0] == CORES);
+	out->data = tt_arena_calloc(golden->arena, tt_shape_count(&out->shape), sizeof(float));
+	TT_GOLDEN_NEED(out->data);
+	TT_TRY(tt_tensor_resident(&resident, tensor, 0, TT_BUFFER_READ));
+	rows = tt_area_rows(out->data, &out->shape, TTNN_FLOAT32);
+	area = tt_area_of(resident->storage->data, &tensor->spec);
+	status = tt_layout_copy(&rows, &area, NULL);
+	ttnn_tensor_unref(resident);
+	return status;
 }
 
 /* What a core of the ring makes of a token with one group of gate and up. */
@@ -43,7 +70,7 @@ static void half_of(double *between, const struct layer *layer, uint64_t token, 
 
 		for (uint64_t k = 0; k < ROWS; k++) {
 			double x = k < EXTENT ? *tt_at(layer->in, token * EXTENT + k) : 1;
-			const double *row = packed(layer->first, core, expert, group, k);
+			const float *row = packed(&layer->first, core, expert, group, k);
 
 			for (uint64_t c = 0; c < 128 && x != 0; c++)
 				sums[c] += x * row[c];
@@ -73,8 +100,8 @@ static void whole_of(double *out, const struct layer *layer, const double *betwe
 
 			for (uint64_t i = 0; i < count; i++, row++) {
 				double x = step < CORES ? between[start_of[from] * TILE + i] : 1;
-				const double *weight =
-					packed(layer->back, core, expert, group, row);
+				const float *weight =
+					packed(&layer->back, core, expert, group, row);
 
 				for (uint64_t c = 0; c < 128; c++)
 					sums[c] += x * weight[c];
@@ -229,27 +256,23 @@ static tt_status make_results(struct layer *layer, struct tt_golden *golden,
 
 tt_status tt_golden_moe_gpt(struct tt_golden *golden)
 {
-	static const char *const names[] = {"input_tensor",   "expert_indices", "expert_scores",
-					    "expert_mapping", "w0_w1_tensor",   "w2_tensor"};
+	static const char *const names[] = {"input_tensor", "expert_indices", "expert_scores",
+					    "expert_mapping"};
 	const struct tt_device *device = tt_tensor_device(tt_call_tensor(&golden->call, names[0]));
-	const struct tt_array *in[6];
+	const struct tt_array *in[4];
 	struct collectors on = {.x = 1};
 	struct layer layer;
 	double *between, *made;
 
-	for (size_t i = 0; i < 6; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		in[i] = tt_golden_in(golden, names[i]);
 		TT_GOLDEN_NEED(in[i]);
 	}
-	TT_GOLDEN_NEED(device && in[4]->shape.rank == 6 && in[5]->shape.rank == 6 &&
-		       in[4]->shape.dim[0] == CORES);
-	layer = (struct layer){.in = in[0],
-			       .ids = in[1],
-			       .scores = in[2],
-			       .mapping = in[3],
-			       .first = in[4],
-			       .back = in[5]};
-	layer.tokens = in[0]->shape.dim[0], layer.experts = in[4]->shape.dim[2];
+	TT_GOLDEN_NEED(device);
+	layer = (struct layer){.in = in[0], .ids = in[1], .scores = in[2], .mapping = in[3]};
+	TT_TRY(read_packed(&layer.first, golden, "w0_w1_tensor"));
+	TT_TRY(read_packed(&layer.back, golden, "w2_tensor"));
+	layer.tokens = in[0]->shape.dim[0], layer.experts = layer.first.shape.dim[2];
 	layer.k = tt_shape_last(&in[1]->shape, 1), layer.all = tt_shape_last(&in[3]->shape, 1);
 	layer.cols = device->cols;
 	layer.along = tt_call_int(&golden->call, "cluster_axis", 0) == 1;

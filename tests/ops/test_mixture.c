@@ -40,6 +40,7 @@ TEST(packed)
 	static const enum ttnn_dtype dtypes[] = {TTNN_BFLOAT16, TTNN_FLOAT32, TTNN_BFLOAT16};
 	struct given given = {.state = 1};
 
+	golden_keep_memory();
 	for (uint32_t n = 0; n < CASES; n++) {
 		const uint32_t *extent = extents[n % TT_COUNT(extents)];
 		uint32_t k = extent[0], m = extent[1], layers = 1 + n % 5 / 4, experts = 1 + n % 2;

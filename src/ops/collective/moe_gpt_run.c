@@ -154,15 +154,19 @@ static tt_status find_work(struct work *work, const struct tt_launch *launch)
 
 /* ---- products ------------------------------------------------------------------------------------------------- */
 
-/* A chip's weights of one expert, in rows of float32: gate, up, down, and a row to be added to each product. */
+/*
+ * A chip's weights of one expert, in rows of float32: gate, up, down, and a row to be added to each product; and as they are packed,
+ * gate and up together, in their own type and in rows.
+ */
 struct weights {
 	struct tt_tensor *matrix[3], *bias[3];
+	struct tt_tensor *packed[2], *rows[2];
 };
 enum { GATE, UP, BACK };
 
-/* A block of a packed tensor, from this place of core, expert and group on, to rows and columns of a matrix. */
+/* A block of a packed expert, from this place of core and group on, to rows and columns of a matrix. */
 struct block {
-	uint32_t core, expert, group, row, column, rows, columns;
+	uint32_t core, group, row, column, rows, columns;
 	uint32_t to_row, to_column;
 };
 
@@ -171,8 +175,7 @@ static tt_status move_block(struct tt_tensor *out, struct tt_tensor *in, const s
 	const struct tt_move_loop loops[] = {{block->rows, 4, 0, 1, 1},
 					     {block->columns, 5, 1, 1, 1}};
 	struct tt_move_job job = {.out = out, .in = in, .loops = loops, .loop_count = 2};
-	const int64_t from[] = {block->core,  0,          block->expert,
-				block->group, block->row, block->column};
+	const int64_t from[] = {block->core, 0, 0, block->group, block->row, block->column};
 
 	memcpy(job.in_start, from, sizeof(from));
 	job.out_start[0] = block->to_row;
@@ -181,12 +184,11 @@ static tt_status move_block(struct tt_tensor *out, struct tt_tensor *in, const s
 }
 
 /* Columns of tiles of gate and up in turn. */
-static tt_status unpack_gate_up(const struct weights *out, struct tt_tensor *in, uint32_t expert)
+static tt_status unpack_gate_up(const struct weights *out, struct tt_tensor *in)
 {
 	for (uint32_t core = 0; core < RING; core++)
 		for (uint32_t i = 0; i < 2 * share_of(core); i++) {
 			struct block block = {.core = core,
-					      .expert = expert,
 					      .group = i / TT_GPT_GROUP,
 					      .column = i % TT_GPT_GROUP * TT_TILE,
 					      .rows = EXTENT,
@@ -202,10 +204,10 @@ static tt_status unpack_gate_up(const struct weights *out, struct tt_tensor *in,
 }
 
 /* Rows as they come along the ring: a core's own first, then those of the cores before it. */
-static tt_status unpack_down(const struct weights *out, struct tt_tensor *in, uint32_t expert)
+static tt_status unpack_down(const struct weights *out, struct tt_tensor *in)
 {
 	for (uint32_t n = 0; n < 2 * RING; n++) {
-		struct block block = {.core = n / 2, .expert = expert, .group = n % 2};
+		struct block block = {.core = n / 2, .group = n % 2};
 		uint32_t tiles = share_of(block.core) - block.group * TT_GPT_GROUP;
 
 		block.columns = (tiles < TT_GPT_GROUP ? tiles : TT_GPT_GROUP) * TT_TILE;
@@ -235,8 +237,36 @@ static tt_status add_bias_rows(struct tt_tensor **bias)
 	return tt_backend_get()->reduce(&job);
 }
 
-static tt_status make_weights(struct weights *out)
+/* One expert's packed weights alone, then all of them in rows: each number is converted once. */
+static tt_status take_expert(struct weights *out, const struct tt_launch *launch, uint32_t chip,
+			     uint32_t expert, size_t which)
 {
+	static const int64_t start[TTNN_MAX_RANK];
+	const int64_t from[TTNN_MAX_RANK] = {[2] = expert};
+	struct tt_tensor *in;
+	tt_status status;
+
+	TT_TRY(tt_tensor_resident(&in, launch->inputs[TT_GPT_GATE_UP + which], chip,
+				  TT_BUFFER_READ));
+	status = tt_move_part(out->packed[which], in,
+			      &(struct tt_move_block){.extent = out->packed[which]->spec.shape.dim,
+						      .in_start = from,
+						      .out_start = start});
+	ttnn_tensor_unref(in);
+	TT_TRY(status);
+	return tt_backend_get()->reshape(out->rows[which], out->packed[which]);
+}
+
+static tt_status make_weights(struct weights *out, const struct tt_launch *launch)
+{
+	for (size_t i = 0; i < 2; i++) {
+		const struct ttnn_tensor_spec *spec = &launch->inputs[TT_GPT_GATE_UP + i]->spec;
+		struct ttnn_shape shape = spec->shape;
+
+		shape.dim[1] = shape.dim[2] = 1;
+		TT_TRY(tt_scratch(&out->packed[i], &shape, spec->dtype, spec->layout));
+		TT_TRY(tt_scratch_f32(&out->rows[i], &shape));
+	}
 	for (size_t i = 0; i < 3; i++) {
 		TT_TRY(tt_scratch_f32(&out->matrix[i], &TT_SHAPE(EXTENT, EXTENT)));
 		TT_TRY(tt_scratch_f32(&out->bias[i], &TT_SHAPE(TT_TILE, EXTENT)));
@@ -319,23 +349,16 @@ static void place(float *result, const struct tt_launch *launch, const struct tt
 static tt_status compute(float *result, const struct tt_launch *launch, const struct work *work,
 			 struct weights weights, uint32_t expert)
 {
-	struct tt_tensor *in, *gate, *up, *packed;
+	struct tt_tensor *in, *gate, *up;
 	struct ttnn_shape shape = TT_SHAPE(work->counts[expert], EXTENT);
 	struct tt_gpt_cores cores;
-	tt_status status;
 
 	if (!work->counts[expert])
 		return TTNN_OK;
-	TT_TRY(tt_tensor_resident(&packed, launch->inputs[TT_GPT_GATE_UP], work->chip,
-				  TT_BUFFER_READ));
-	status = unpack_gate_up(&weights, packed, expert);
-	ttnn_tensor_unref(packed);
-	TT_TRY(status);
-	TT_TRY(tt_tensor_resident(&packed, launch->inputs[TT_GPT_DOWN], work->chip,
-				  TT_BUFFER_READ));
-	status = unpack_down(&weights, packed, expert);
-	ttnn_tensor_unref(packed);
-	TT_TRY(status);
+	for (size_t i = 0; i < 2; i++)
+		TT_TRY(take_expert(&weights, launch, work->chip, expert, i));
+	TT_TRY(unpack_gate_up(&weights, weights.rows[0]));
+	TT_TRY(unpack_down(&weights, weights.rows[1]));
 	for (size_t i = 0; i < 3; i++)
 		TT_TRY(add_bias_rows(&weights.bias[i]));
 	TT_TRY(tt_scratch_f32(&in, &shape));
@@ -416,7 +439,7 @@ tt_status tt_gpt_kernel(struct tt_launch *launch)
 
 	TT_NEED_MEMORY(result);
 	TT_TRY(check_extents(launch));
-	TT_TRY(make_weights(&weights));
+	TT_TRY(make_weights(&weights, launch));
 	for (uint32_t chip = 0; chip < tt_chip_count(launch); chip++)
 		TT_TRY(gpt_chip(result, launch, chip, &weights));
 	return TTNN_OK;
