@@ -55,6 +55,8 @@ static bool follows(const struct course *c, uint64_t row)
 static void step(double *state, double *next, const double *a, const double *b,
 		 const uint64_t size[2])
 {
+	if (!a)
+		return;
 	for (uint64_t i = 0; i < size[0] * size[1]; i++) {
 		next[i] = b ? b[i] : 0;
 		for (uint64_t k = 0; k < size[0]; k++)

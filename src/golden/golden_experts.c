@@ -304,6 +304,71 @@ tt_status tt_golden_pack_down(struct tt_golden *golden)
 	return TTNN_OK;
 }
 
+/* ---- back again ---------------------------------------------------------------------------------------------------- */
+
+/* Adds a packed element to its row; all rows of a tile of bias to the last one. */
+static void add_to(double *matrix, int64_t row, int64_t column, const int64_t extents[2], bool bias,
+		   double value)
+{
+	if (row >= extents[0] && (!bias || row >= extents[0] + SIDE))
+		return;
+	row = row < extents[0] ? row : extents[0];
+	matrix[row * extents[1] + column] += value;
+}
+
+static void unpack_up(struct tt_golden_expert *out, const struct tt_array *packed)
+{
+	struct place place = {.cores = out->cores,
+			      .rows = out->in / SIDE,
+			      .columns = out->between / SIDE,
+			      .high = 7,
+			      .half_high = 14};
+	int64_t rows = place.rows + out->bias, all = out->layers * out->experts;
+	int64_t lines = (int64_t)packed->count / (4 * SIDE) / (all * out->cores), tile[3], core;
+
+	for (int64_t bank = 0; bank < out->cores; bank++)
+		for (int64_t i = 0; i < lines * 4 * SIDE; i++) {
+			int64_t line = i / (4 * SIDE), column = i % (4 * SIDE);
+			int64_t at = (bank * lines + line) / SIDE;
+			int64_t from = bank * all + out->layer * out->experts + out->expert;
+
+			if (!core_of_line(&core, &at, &place, rows) ||
+			    !gate_up_tile(tile, &place, (int64_t[]){core, at, column / SIDE}, rows))
+				continue;
+			add_to(out->first[tile[2]], tile[0] * SIDE + line % SIDE,
+			       tile[1] * SIDE + column % SIDE, (int64_t[]){out->in, out->between},
+			       out->bias, *tt_at(packed, (uint64_t)(from * lines * 4 * SIDE + i)));
+		}
+}
+
+static void unpack_back(struct tt_golden_expert *out, const struct tt_array *packed)
+{
+	struct place place = {
+		.cores = out->cores, .rows = out->between / SIDE, .columns = out->in / SIDE};
+	int64_t rows = (place.rows + out->bias) * SIDE, all = out->layers * out->experts, at[2];
+	int64_t high = up(place.rows + out->bias, 7) * 7;
+	int64_t groups = up(up(place.columns, place.cores), 4), lines = groups * high * SIDE;
+
+	for (int64_t core = 0; core < out->cores; core++)
+		for (int64_t i = 0; i < lines * 4 * SIDE; i++) {
+			int64_t from = core * all + out->layer * out->experts + out->expert;
+
+			down_element(at, &place, (int64_t[]){core, i / (4 * SIDE), i % (4 * SIDE)},
+				     (int64_t[]){groups, high, rows});
+			if (at[0] >= 0 && at[1] >= 0)
+				add_to(out->back, at[0], at[1], (int64_t[]){out->between, out->in},
+				       out->bias,
+				       *tt_at(packed, (uint64_t)(from * lines * 4 * SIDE + i)));
+		}
+}
+
+void tt_golden_unpack_expert(struct tt_golden_expert *out, const struct tt_array *gate_up,
+			     const struct tt_array *down)
+{
+	unpack_up(out, gate_up);
+	unpack_back(out, down);
+}
+
 /* ---- shared experts ---------------------------------------------------------------------------------------------- */
 
 static const struct tt_array *on_first(struct tt_golden *golden, const char *name)

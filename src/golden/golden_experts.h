@@ -22,6 +22,19 @@ tt_status tt_golden_pack_down(struct tt_golden *golden);
 /* Shared experts behind those of the first chip. */
 tt_status tt_golden_shared_experts(struct tt_golden *golden);
 
+/*
+ * One expert's weights from where they are packed, rows first: gate and up [in + 1, between], down [between + 1, in]. The last row is
+ * what is added, the sum of a tile of bias.
+ */
+struct tt_golden_expert {
+	int64_t in, between; /* in elements */
+	int64_t layers, experts, layer, expert, cores;
+	bool bias;
+	double *first[2], *back;
+};
+void tt_golden_unpack_expert(struct tt_golden_expert *out, const struct tt_array *gate_up,
+			     const struct tt_array *down);
+
 /* Other numbers' type only. */
 tt_status tt_golden_quantize_weights(struct tt_golden *golden);
 

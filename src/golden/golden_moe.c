@@ -5,6 +5,7 @@
 
 #include "device/device.h"
 #include "device/devtensor.h"
+#include "golden/golden_experts.h"
 #include "tensor/bf16.h"
 #include "tensor/layout.h"
 
@@ -30,6 +31,8 @@ struct layer {
 	uint64_t tokens, experts, k, all;
 	uint64_t cols, each; /* chips in a row of the mesh; tokens of each chip along the axis */
 	bool along;
+	bool all_sent;  /* also tokens whose choices are all the same */
+	uint64_t lines; /* of `active` */
 	struct tt_array *counts, *active, *maps, *tiles, *rows;
 };
 
@@ -146,7 +149,7 @@ static void tell_token(struct layer *layer, uint64_t token, uint64_t *found, uin
 	double *row = tt_at(layer->active, *found * words), *count;
 	bool any = false;
 
-	for (uint64_t i = 0; i < layer->k && was_sent(layer, ids); i++) {
+	for (uint64_t i = 0; i < layer->k && (layer->all_sent || was_sent(layer, ids)); i++) {
 		uint64_t expert = (uint64_t)ids[i], place = place_of(layer, expert);
 
 		if (!owns(layer, source, expert) || !owns(layer, 0, expert))
@@ -166,14 +169,15 @@ static void tell_token(struct layer *layer, uint64_t token, uint64_t *found, uin
 
 static void tell_all(struct layer *layer)
 {
-	uint64_t words = layer->active->count / (layer->tokens + 1), found = 0;
+	uint64_t words = layer->active->count / layer->lines, found = 0;
 
-	for (uint64_t t = 0; t <= layer->tokens; t++)
+	for (uint64_t t = 0; t < layer->lines; t++)
 		for (uint64_t e = 0; e < layer->experts; e++)
 			*tt_at(layer->active, t * words + 1 + e) = (double)layer->k + 1;
 	for (uint64_t t = 0; t < layer->tokens; t++)
 		tell_token(layer, t, &found, words);
-	*tt_at(layer->active, found * words) = ENDS;
+	if (found < layer->lines)
+		*tt_at(layer->active, found * words) = ENDS;
 	for (uint64_t i = (found + 1) * words; i < layer->active->count; i++)
 		*tt_at(layer->active, i) = 0;
 	for (uint64_t e = 0; e < layer->experts; e++)
@@ -280,6 +284,7 @@ tt_status tt_golden_moe_gpt(struct tt_golden *golden)
 	on.high = (uint64_t)tt_call_int(&golden->call, "output_height_shard_dim", 4);
 	on.wide = (uint64_t)tt_call_int(&golden->call, "output_width_shard_dim", 3);
 	on.grid = device->info.compute_grid.x;
+	layer.lines = layer.tokens + 1;
 	golden->first_chip = true;
 	TT_GOLDEN_NEED(layer.each && layer.k && on.high && on.wide);
 	TT_TRY(make_results(&layer, golden, device));
@@ -288,5 +293,212 @@ tt_status tt_golden_moe_gpt(struct tt_golden *golden)
 	TT_GOLDEN_NEED(between && made);
 	tell_all(&layer);
 	work_on(&layer, &on, between, made);
+	return TTNN_OK;
+}
+
+/* ---- moe_compute ------------------------------------------------------------------------------------------------- */
+
+struct compute {
+	struct layer layer;
+	struct tt_golden_expert expert;
+	struct tt_array *back; /* rows of tokens, as choices; NULL for none */
+	int64_t activation;
+	double limit;
+	struct collectors on;
+	uint64_t deep,
+		parts; /* cores in a column of those that collect; into which a token's columns are cut */
+	bool rows; /* whether those get anything */
+	double *between, *made;
+};
+
+/* What an expert does between its products. */
+static double activate(const struct compute *compute, double gate, double up)
+{
+	switch (compute->activation) {
+	case 1:
+		gate = fmin(gate, 7);
+		return (fmax(fmin(up, 7), -7) + 1) * gate / (1 + exp(-1.702 * gate));
+	case 2:
+		return up * gate *
+		       (1 - 1 / (1 + exp(2 * sqrt(2 / 3.14159265358979323846) *
+					 (gate + 0.044715 * pow(gate, 3)))));
+	case 3:
+		gate = fmin(gate, compute->limit);
+		up = fmax(fmin(up, compute->limit), -compute->limit);
+		break;
+	default:
+		break;
+	}
+	return up * gate / (1 + exp(-gate));
+}
+
+static void work_token(const struct compute *compute, uint64_t token)
+{
+	const struct tt_golden_expert *expert = &compute->expert;
+	int64_t in = expert->in, between = expert->between;
+
+	for (int64_t n = 0; n < between; n++) {
+		double sums[2];
+
+		for (int i = 0; i < 2; i++) {
+			sums[i] = expert->first[i][in * between + n];
+			for (int64_t k = 0; k < in; k++)
+				sums[i] += expert->first[i][k * between + n] *
+					   *tt_at(compute->layer.in,
+						  token * (uint64_t)in + (uint64_t)k);
+		}
+		compute->between[n] = activate(compute, sums[0], sums[1]);
+	}
+	for (int64_t k = 0; k < in; k++) {
+		compute->made[k] = expert->back[between * in + k];
+		for (int64_t n = 0; n < between; n++)
+			compute->made[k] += compute->between[n] * expert->back[n * in + k];
+	}
+}
+
+/* Where the n-th token of a row of cores goes. */
+static void collect(const struct compute *compute, uint64_t half, uint64_t row, uint64_t n)
+{
+	uint64_t width = (uint64_t)compute->expert.in, part = width / compute->parts;
+
+	for (uint64_t c = 0; c < width && compute->rows; c++) {
+		uint64_t core = row * compute->parts + c / part;
+		uint64_t x = compute->on.x + core / compute->deep,
+			 y = compute->on.y + core % compute->deep;
+
+		*tt_at(compute->layer.rows, ((y * compute->on.grid + x) * 2 + half) * TILE * width +
+						    n * part + c % part) = compute->made[c];
+	}
+}
+
+static void work_expert(struct compute *compute, const struct tt_array *weights[2], uint64_t e)
+{
+	struct layer *layer = &compute->layer;
+	uint64_t count = (uint64_t)*tt_at(layer->counts, e), row = 0, n = 0;
+	int64_t size = (compute->expert.in + 1) * (compute->expert.between + 1);
+
+	for (int64_t i = 0; i < size; i++)
+		compute->expert.first[0][i] = compute->expert.first[1][i] =
+			compute->expert.back[i] = 0;
+	compute->expert.expert = (int64_t)e;
+	tt_golden_unpack_expert(&compute->expert, weights[0], weights[1]);
+	for (uint64_t i = 0; i < count; i++, n++) {
+		uint64_t token = (uint64_t)*tt_at(layer->maps, (e * (layer->tokens + 1) + i) * 4);
+
+		if (n == count / compute->on.high + (row < count % compute->on.high))
+			row++, n = 0;
+		work_token(compute, token);
+		collect(compute, e % 2, row, n);
+		for (uint64_t k = 0; k < layer->k && compute->back; k++) {
+			uint64_t id = (uint64_t)*tt_at(layer->ids, token * layer->k + k);
+
+			for (int64_t c = 0; c < compute->expert.in && owns(layer, 0, id) &&
+					    place_of(layer, id) == e;
+			     c++)
+				*tt_at(compute->back,
+				       (k * layer->tokens + token) * (uint64_t)compute->expert.in +
+					       (uint64_t)c) = compute->made[c];
+		}
+	}
+}
+
+/* The results, by the tokens and the grid; and where the cores are that collect, on a grid of eight by eight. */
+static tt_status make_compute(struct compute *compute, struct tt_golden *golden,
+			      const struct tt_device *device)
+{
+	struct layer *layer = &compute->layer;
+	uint32_t cores = device->info.compute_grid.x * device->info.compute_grid.y;
+	uint32_t experts = (uint32_t)layer->experts, tokens = (uint32_t)layer->tokens;
+	uint32_t width = (uint32_t)compute->expert.in;
+	struct ttnn_shape shape = {4, {cores, 2, TILE, width}};
+	uint64_t collecting = compute->on.high * compute->parts;
+
+	TT_GOLDEN_NEED(device->info.compute_grid.x == 8 && collecting &&
+		       (collecting <= 12 || collecting == 16));
+	compute->on.x = collecting <= 12 ? 6 : 0;
+	compute->on.y = collecting <= 12 ? 0 : 2;
+	compute->deep = collecting == 16 ? 2 : collecting == 1 ? 1 : collecting / 2;
+	layer->counts = tt_golden_out(
+		golden, &(struct ttnn_shape){2, {cores, (experts + 3) / 4 * 4}}, TTNN_UINT32);
+	layer->active = tt_golden_out(
+		golden, &(struct ttnn_shape){2, {1, tokens * ((2 * experts + 4) / 4 * 4)}},
+		TTNN_UINT32);
+	layer->maps = tt_golden_out(golden, &(struct ttnn_shape){2, {experts, (tokens + 1) * 4}},
+				    TTNN_UINT32);
+	layer->tiles = tt_golden_out(golden, &shape, TTNN_BFLOAT16);
+	layer->rows = tt_golden_out(golden, &shape, TTNN_BFLOAT16);
+	TT_GOLDEN_NEED(layer->counts && layer->active && layer->maps && layer->tiles &&
+		       layer->rows);
+	if (tt_call_arg(&golden->call, "compute_only")->integer)
+		return TTNN_OK;
+	compute->back =
+		tt_golden_out(golden, &(struct ttnn_shape){3, {(uint32_t)layer->k, tokens, width}},
+			      TTNN_BFLOAT16);
+	TT_GOLDEN_NEED(compute->back);
+	return TTNN_OK;
+}
+
+static tt_status make_room(struct compute *compute, struct tt_golden *golden)
+{
+	uint64_t size = (uint64_t)((compute->expert.in + 1) * (compute->expert.between + 1));
+	double *room = tt_arena_calloc(golden->arena, size * 4, sizeof(*room));
+
+	TT_GOLDEN_NEED(room);
+	compute->expert.first[0] = room;
+	compute->expert.first[1] = room + size;
+	compute->expert.back = room + 2 * size;
+	compute->made = room + 3 * size;
+	compute->between = compute->made + compute->expert.in;
+	return TTNN_OK;
+}
+
+tt_status tt_golden_moe_compute(struct tt_golden *golden)
+{
+	static const char *const names[] = {
+		"tilize_input_tensor",         "tilize_expert_indices_tensor",
+		"tilize_expert_scores_tensor", "tilize_expert_mapping_tensor",
+		"matmul_w0_w1_tensor",         "matmul_w2_tensor"};
+	const struct tt_call *call = &golden->call;
+	const struct tt_device *device = tt_tensor_device(tt_call_tensor(call, names[0]));
+	const struct ttnn_value *kind = tt_call_arg(call, "activation_type");
+	const struct tt_array *in[6];
+	struct compute compute = {.on = {.grid = 8}};
+	struct layer *layer = &compute.layer;
+
+	for (size_t i = 0; i < 6; i++) {
+		in[i] = tt_golden_in(golden, names[i]);
+		TT_GOLDEN_NEED(in[i]);
+	}
+	TT_GOLDEN_NEED(device && in[4]->shape.rank == 6 && in[0]->shape.rank == 3);
+	*layer = (struct layer){.in = in[0], .ids = in[1], .scores = in[2], .mapping = in[3]};
+	layer->tokens = layer->each = layer->lines = in[0]->shape.dim[0] * in[0]->shape.dim[1];
+	layer->experts = in[4]->shape.dim[2], layer->cols = 1, layer->all_sent = true;
+	layer->k = tt_shape_last(&in[1]->shape, 1), layer->all = tt_shape_last(&in[3]->shape, 1);
+	compute.expert = (struct tt_golden_expert){
+		.in = in[0]->shape.dim[2],
+		.between = tt_call_int(call, "intermediate_size", 0),
+		.layers = in[4]->shape.dim[1],
+		.experts = in[4]->shape.dim[2],
+		.layer = tt_call_int(call, "layer_id", 0),
+		.cores = in[4]->shape.dim[0],
+		.bias = tt_call_arg(call, "has_bias")->integer,
+	};
+	compute.activation = tt_value_given(kind) ? kind->integer : 0;
+	compute.limit = tt_call_real(call, "activation_limit", 0);
+	compute.on.high = (uint64_t)tt_call_int(call, "output_height_shard_dim", 0);
+	compute.rows = !tt_value_given(tt_call_arg(call, "cluster_axis"));
+	for (compute.parts = 4; compute.parts > 1; compute.parts--)
+		if (compute.expert.in / TILE % (int64_t)compute.parts == 0)
+			break;
+	golden->first_chip = true;
+	TT_TRY(make_compute(&compute, golden, device));
+	TT_TRY(make_room(&compute, golden));
+	tell_all(layer);
+	for (uint64_t e = 0; e < layer->experts; e++)
+		work_expert(&compute, in + 4, e);
+	for (uint64_t i = 0; i < layer->counts->count; i++)
+		*tt_at(layer->counts, i) = *tt_at(layer->counts, i % layer->counts->shape.dim[1]);
+	for (uint64_t shard = 0; shard < layer->rows->shape.dim[0]; shard++)
+		as_tiles(layer, shard);
 	return TTNN_OK;
 }

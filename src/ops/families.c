@@ -97,6 +97,7 @@
 	X(moe)                                                                                     \
 	X(moe_fast_reduce)                                                                         \
 	X(moe_gate)                                                                                \
+	X(moe_compute)                                                                             \
 	X(moe_gpt)                                                                                 \
 	X(moe_scatter)                                                                             \
 	X(moe_tilize)                                                                              \

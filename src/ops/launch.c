@@ -462,7 +462,7 @@ static tt_status create_output(struct tt_launch *launch, size_t i)
 {
 	struct tt_tensor *made;
 
-	if (launch->prog->ends_in_view && i == launch->output_count - 1)
+	if (launch->prog->view && i == launch->prog->view)
 		TT_TRY(tt_tensor_share(&made, launch->outputs[i - 1], &launch->specs[i]));
 	else
 		TT_TRY(tt_call_create(&made, launch->call, launch->device, &launch->specs[i]));
@@ -470,6 +470,16 @@ static tt_status create_output(struct tt_launch *launch, size_t i)
 	return TTNN_OK;
 }
 
+tt_status tt_create_for_nothing(struct tt_launch *launch, size_t which)
+{
+	struct tt_tensor *made;
+
+	TT_TRY(tt_call_create(&made, launch->call, launch->device, &launch->specs[which]));
+	tt_call_drop(launch->call, made);
+	return TTNN_OK;
+}
+
+/* Behind a view an output that was given is made all the same. */
 static tt_status create_outputs(struct tt_launch *launch)
 {
 	struct tt_spread_tensors tensors = {launch->inputs, launch->outputs, launch->input_count,
@@ -482,6 +492,8 @@ static tt_status create_outputs(struct tt_launch *launch)
 
 		if (!launch->outputs[i])
 			TT_TRY(create_output(launch, i));
+		else if (launch->prog->view && i > launch->prog->view)
+			TT_TRY(tt_create_for_nothing(launch, i));
 		/* One that was given is spread as its values are from now on. */
 		if (spread && launch->outputs[i]->spread != spread)
 			launch->outputs[i]->spread = spread;

@@ -21,8 +21,10 @@ void tt_emit_error(tt_status status);
 /* Which output is made as the k-th. */
 static inline size_t tt_launch_output_at(const struct tt_launch *launch, size_t k)
 {
-	if (launch->prog->ends_in_view)
-		return k < 2 ? launch->output_count - 2 + k : k - 2;
+	size_t first = launch->prog->view ? launch->prog->view - 1 : 0;
+
+	if (first)
+		return (first + k) % launch->output_count;
 	return launch->prog->last_first ? launch->output_count - 1 - k : k;
 }
 

@@ -327,8 +327,9 @@ struct tt_prog {
 	int64_t (*shared_across)(const struct tt_launch *launch);
 	bool few; /* (optional) most chips take no part: programs go out from the last part to the first */
 	bool last_first; /* (optional) its outputs are made from the last to the first */
-	bool ends_in_view; /* (optional) the last output is the buffer of the one before, which is made first */
-	bool in_order; /* (optional) of those per chip: they go out in the order of the chips */
+	bool in_order;   /* (optional) of those per chip: they go out in the order of the chips */
+	/* (optional) this output is the buffer of the one before, which is made first; those behind come next */
+	uint32_t view;
 };
 
 /*
@@ -363,6 +364,9 @@ struct tt_program_args {
 };
 tt_status tt_call_programs(struct tt_tensor **out, size_t *count, struct tt_call *call,
 			   const struct tt_program_args *args);
+
+/* Makes an output that was given, and gives it up again, as some of upstream's do. */
+tt_status tt_create_for_nothing(struct tt_launch *launch, size_t which);
 
 /* The same for a program with one output. */
 tt_status tt_call_program(struct tt_tensor **out, struct tt_call *call,

@@ -104,7 +104,7 @@ static const struct tt_enum *const enums[] = {&tt_enum_topology,
 /* Modules whose enumerations and objects are known by their names alone. */
 static const char *without_module(const char *name)
 {
-	static const char *const modules[] = {"transformer.", "experimental.",
+	static const char *const modules[] = {"transformer.", "experimental.", "operations.ccl.",
 					      "_ttnn.operations.moreh."};
 
 	for (size_t i = 0; i < COUNT(modules); i++)

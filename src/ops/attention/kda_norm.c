@@ -246,9 +246,10 @@ static tt_status golden_kda_norm(struct tt_golden *golden)
 	double epsilon = tt_call_real(call, "epsilon", 1e-5);
 	struct tt_array *out;
 
-	TT_GOLDEN_NEED(in && gate && weight);
+	TT_GOLDEN_NEED(in && gate && weight && heads);
 	rows = in->shape.dim[1];
 	width = in->shape.dim[2];
+	TT_GOLDEN_NEED(rows && width);
 	out = tt_golden_out(golden,
 			    &(struct ttnn_shape){3,
 						 {(uint32_t)(in->shape.dim[0] / heads),

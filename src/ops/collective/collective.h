@@ -10,7 +10,8 @@
  *	exchange        tokens to experts and back; remap, their scores; root, states to one chip
  *	moe_scatter     sums of experts in a ring; dispatch_metadata, tokens to experts with their scores;
  *	                reduce_combine, what experts made of them back;
- *	                moe_gpt, what they make (moe_gpt_run)
+ *	                moe_gpt, what they make (moe_gpt_run); moe_compute the same for other extents (moe_compute_run),
+ *	                moe_work whose tokens are whose, moe_places on which cores
  *	links           what they ask of the fabric
  *	placements      how their results are spread over the mesh
  *	ring_gather     parts of several tensors from the others; ring_workers, who sends them
@@ -134,9 +135,6 @@ tt_status tt_group_cores(const ttnn_core_set **out, const struct tt_call *call,
 /* For tt_prog.choose: so many semaphores of the program's own on all cores that it may use. */
 tt_status tt_keep_semaphores(struct tt_launch *launch, uint32_t count, bool small);
 bool tt_has_l1_small(const struct tt_device *device);
-
-/* Makes an output that was given, and gives it up again, as some of upstream's do. */
-tt_status tt_create_for_nothing(struct tt_launch *launch, size_t which);
 
 /* What one chip gets. */
 typedef tt_status tt_serve_fn(struct tt_tensor *out, const struct tt_launch *launch, uint32_t chip,

@@ -126,12 +126,3 @@ bool tt_has_l1_small(const struct tt_device *device)
 {
 	return device->setup.l1_small_size > 0;
 }
-
-tt_status tt_create_for_nothing(struct tt_launch *launch, size_t which)
-{
-	struct tt_tensor *made;
-
-	TT_TRY(tt_call_create(&made, launch->call, launch->device, &launch->specs[which]));
-	tt_call_drop(launch->call, made);
-	return TTNN_OK;
-}

@@ -265,7 +265,7 @@ static const struct tt_prog program = {
 	.per_chip = true,
 	.together = true,
 	.drops_forward = true,
-	.ends_in_view = true,
+	.view = TT_GPT_RESULT,
 };
 
 static tt_status gpt_expand(struct tt_call *call)

@@ -8,8 +8,7 @@
 #include "device/devtensor.h"
 #include "ops/collective/exchange.h"
 #include "ops/collective/moe_gpt.h"
-#include "ops/values.h"
-#include "tensor/bf16.h"
+#include "ops/collective/moe_work.h"
 
 #define RING 12u
 #define TILES_ALL 90u /* of a token, and between the products */
@@ -30,126 +29,6 @@ static uint32_t first_of(uint32_t core)
 	for (uint32_t i = 0; i < core; i++)
 		first += share_of(i);
 	return first;
-}
-
-/* ---- whose tokens are whose ----------------------------------------------------------------------------------- */
-
-/* What a chip's experts have to do, as the first three results tell it. */
-struct work {
-	uint32_t *counts, *active, *maps; /* the results */
-	uint32_t chip, found;             /* rows of `active` */
-	const double *ids, *scores, *mapping;
-};
-
-/* Which chips experts are on in the eyes of one: its row of the mapping, or the only one. */
-static const double *owners_for(const struct tt_launch *launch, const struct work *work,
-				uint32_t chip)
-{
-	const struct ttnn_shape *mapping = &launch->inputs[TT_GPT_MAPPING]->spec.shape;
-	uint32_t all = tt_shape_last(mapping, 1);
-
-	return work->mapping + (tt_shape_count(mapping) > all ? (uint64_t)chip * all : 0);
-}
-
-/* The place of a chip's own expert among those; UINT32_MAX for those of others. */
-static uint32_t own_place(const struct tt_launch *launch, const struct work *work, double expert)
-{
-	uint32_t all = tt_shape_last(&launch->inputs[TT_GPT_MAPPING]->spec.shape, 1), place = 0;
-	const double *own = owners_for(launch, work, work->chip);
-
-	for (uint32_t i = 0; i < all; i++) {
-		if (own[i] != work->chip)
-			continue;
-		if (i == expert)
-			return place < tt_gpt_experts(launch) ? place : UINT32_MAX;
-		place++;
-	}
-	return UINT32_MAX;
-}
-
-/* The chip that a token came from: along the axis each has as many. */
-static uint32_t source_of(const struct tt_launch *launch, uint32_t chip, uint32_t token)
-{
-	uint32_t rows = launch->device->rows, cols = launch->device->cols, each, place;
-	bool along = tt_group_axis(&launch->attrs[TT_GPT_AXIS]) > 0;
-
-	each = tt_gpt_tokens(launch) / (along ? cols : rows);
-	place = each ? token / each : 0;
-	return along ? chip / cols * cols + place : place * cols + chip % cols;
-}
-
-static bool all_the_same(const double *ids, uint32_t k)
-{
-	for (uint32_t i = 1; i < k; i++)
-		if (ids[i] != ids[0])
-			return false;
-	return k > 1;
-}
-
-/* A token's row, if one of its choices is an expert of the chip. */
-static void take_token(struct work *work, const struct tt_launch *launch, uint32_t token)
-{
-	uint32_t k = tt_shape_last(&launch->inputs[TT_GPT_CHOICES]->spec.shape, 1), place;
-	uint32_t all = tt_shape_last(&launch->inputs[TT_GPT_MAPPING]->spec.shape, 1);
-	uint32_t experts = tt_gpt_experts(launch), words = tt_gpt_row_words(launch);
-	uint32_t source = source_of(launch, work->chip, token), step = tt_gpt_map_words(launch);
-	const double *ids = work->ids + (uint64_t)token * k;
-	uint32_t *row = work->active + (uint64_t)work->found * words;
-	bool found = false;
-
-	for (uint32_t i = 0; i < k && !all_the_same(ids, k); i++) {
-		if (!(ids[i] < all) || source >= tt_chip_count(launch) ||
-		    owners_for(launch, work, source)[(uint64_t)ids[i]] != work->chip)
-			continue;
-		place = own_place(launch, work, ids[i]);
-		if (place == UINT32_MAX || work->counts[place] > tt_gpt_tokens(launch))
-			continue;
-		found = true;
-		row[0] = token;
-		row[1 + place] = i;
-		row[1 + experts + place] =
-			tt_bf16_store((float)work->scores[(uint64_t)token * k + i]);
-		work->maps[((uint64_t)place * (tt_gpt_tokens(launch) + 1) + work->counts[place]) *
-			   step] = token;
-		work->counts[place]++;
-	}
-	work->found += found;
-}
-
-static tt_status write_numbers(const struct tt_launch *launch, size_t output, uint32_t chip,
-			       const uint32_t *numbers)
-{
-	struct tt_tensor *out;
-	tt_status status;
-
-	TT_TRY(tt_tensor_resident(&out, launch->outputs[output], chip, TT_BUFFER_OVERWRITE));
-	status = tt_values_write(out, numbers, TTNN_UINT32);
-	ttnn_tensor_unref(out);
-	return status;
-}
-
-/* Rows that no token has say so; the one behind the last ends them. */
-static tt_status find_work(struct work *work, const struct tt_launch *launch)
-{
-	uint32_t k = tt_shape_last(&launch->inputs[TT_GPT_CHOICES]->spec.shape, 1);
-	uint32_t experts = tt_gpt_experts(launch), tokens = tt_gpt_tokens(launch);
-	uint32_t words = tt_gpt_row_words(launch), step = tt_gpt_map_words(launch), *row;
-
-	for (uint32_t t = 0; t <= tokens; t++)
-		for (uint32_t e = 0; e < experts; e++)
-			work->active[(uint64_t)t * words + 1 + e] = k + 1;
-	for (uint32_t t = 0; t < tokens; t++)
-		take_token(work, launch, t);
-	row = work->active + (uint64_t)work->found * words;
-	row[0] = UINT32_MAX;
-	memset(row + words, 0, (uint64_t)(tokens - work->found) * words * sizeof(*row));
-	for (uint32_t e = 0; e < experts; e++)
-		if (work->counts[e] <= tokens)
-			work->maps[((uint64_t)e * (tokens + 1) + work->counts[e]) * step] =
-				UINT32_MAX;
-	TT_TRY(write_numbers(launch, TT_GPT_COUNTS, work->chip, work->counts));
-	TT_TRY(write_numbers(launch, TT_GPT_ACTIVE, work->chip, work->active));
-	return write_numbers(launch, TT_GPT_MAPS, work->chip, work->maps);
 }
 
 /* ---- products ------------------------------------------------------------------------------------------------- */
@@ -298,7 +177,7 @@ static void activate(float *gate, const float *up, uint64_t count)
 
 /* The tokens of one expert, each as a row. */
 static tt_status gather(struct tt_tensor *out, const struct tt_launch *launch,
-			const struct work *work, uint32_t expert)
+			const struct tt_moe_work *work, uint32_t expert)
 {
 	const uint32_t *tokens = work->maps + (uint64_t)expert * (tt_gpt_tokens(launch) + 1) *
 						      tt_gpt_map_words(launch);
@@ -346,8 +225,8 @@ static void place(float *result, const struct tt_launch *launch, const struct tt
 	}
 }
 
-static tt_status compute(float *result, const struct tt_launch *launch, const struct work *work,
-			 struct weights weights, uint32_t expert)
+static tt_status compute(float *result, const struct tt_launch *launch,
+			 const struct tt_moe_work *work, struct weights weights, uint32_t expert)
 {
 	struct tt_tensor *in, *gate, *up;
 	struct ttnn_shape shape = TT_SHAPE(work->counts[expert], EXTENT);
@@ -408,7 +287,19 @@ static tt_status gpt_chip(float *result, const struct tt_launch *launch, uint32_
 {
 	uint32_t *numbers[TT_GPT_MAPS + 1];
 	double *tables[TT_GPT_MAPPING + 1];
-	struct work work = {.chip = chip};
+	struct tt_moe_work work = {
+		.chip = chip,
+		.tokens = tt_gpt_tokens(launch),
+		.experts = tt_gpt_experts(launch),
+		.k = tt_shape_last(&launch->inputs[TT_GPT_CHOICES]->spec.shape, 1),
+		.all = tt_shape_last(&launch->inputs[TT_GPT_MAPPING]->spec.shape, 1),
+		.rows = tt_gpt_tokens(launch) + 1,
+		.row_words = tt_gpt_row_words(launch),
+		.map_words = tt_gpt_map_words(launch),
+		.owners = tt_shape_count(&launch->inputs[TT_GPT_MAPPING]->spec.shape),
+		.along = tt_group_axis(&launch->attrs[TT_GPT_AXIS]) > 0,
+		.unsent = true,
+	};
 
 	memset(result, 0,
 	       tt_shape_count(&launch->outputs[TT_GPT_RESULT]->spec.shape) * sizeof(*result));
@@ -426,7 +317,9 @@ static tt_status gpt_chip(float *result, const struct tt_launch *launch, uint32_
 	work.ids = tables[TT_GPT_CHOICES];
 	work.scores = tables[TT_GPT_SCORES];
 	work.mapping = tables[TT_GPT_MAPPING];
-	TT_TRY(find_work(&work, launch));
+	tt_moe_find(&work, launch);
+	for (size_t i = TT_GPT_COUNTS; i <= TT_GPT_MAPS; i++)
+		TT_TRY(tt_chip_write_as(launch, i, chip, numbers[i], TTNN_UINT32));
 	for (uint32_t e = 0; e < tt_gpt_experts(launch); e++)
 		TT_TRY(compute(result, launch, &work, *weights, e));
 	return tt_chip_write(launch, TT_GPT_RESULT, chip, result);

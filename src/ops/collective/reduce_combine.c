@@ -14,33 +14,14 @@
 #include "device/fabric.h"
 #include "golden/golden_collective.h"
 #include "ops/collective/exchange.h"
+#include "ops/collective/reduce_combine.h"
 #include "ops/movement/movement.h"
 #include "ops/op_enums.h"
 #include "tensor/text.h"
 
-#define ATTRS(X)                                                                                   \
-	X(WIDTH, "hidden_size")                                                                    \
-	X(BATCH, "batch_size")                                                                     \
-	X(SEQUENCE, "seq_size")                                                                    \
-	X(CHOICES, "select_experts_k")                                                             \
-	X(LINKS, "num_links")                                                                      \
-	X(AXIS, "axis")                                                                            \
-	X(TOPOLOGY, "topology")                                                                    \
-	X(TOKEN_CORES, "num_token_parallel_cores")                                                 \
-	X(DATA_CORES, "num_data_parallel_cores")                                                   \
-	X(WORKERS, "worker_cores", .text = TT_TEXT_EACH, .fixed = "<xy_pair>")                     \
-	X(MUX, "mux_core_range_set", .text = TT_TEXT_ALWAYS, .fixed = "<CoreRangeSet>")            \
-	X(MEMORY, "output_memory_config")                                                          \
-	X(SIGNAL, "optional_cross_device_semaphore", .text = TT_TEXT_FIXED,                        \
-	  .fixed = "<GlobalSemaphore>", .unkeyed = true)                                           \
-	X(LOCAL, "local_combine")
-TT_ATTRS(schema, "SelectiveReduceCombineParams", ATTRS);
+TT_ATTRS(schema, "SelectiveReduceCombineParams", TT_REDUCE_COMBINE_ATTRS);
 
 enum { DENSE, ACTIVE, MAPS, COUNTS, INPUTS };
-
-#define CLIENT_BYTES 3280 /* what a chip tells its fabric, for each of three headers */
-#define COUNT_WORDS                                                                                \
-	3 /* of each expert behind its tokens' number: where they begin, how many, where they are found */
 
 /* ---- how tokens lie on cores -------------------------------------------------------------------------------- */
 
@@ -255,7 +236,7 @@ static tt_status combine_memory(struct tt_plan *plan, const struct tt_launch *la
 
 	TT_TRY(find_layout(&layout, launch));
 	TT_TRY(find_workers(&cores, launch, layout.rows * layout.pieces));
-	words = COUNT_WORDS * layout.experts * tt_element_bytes(launch->inputs[COUNTS]);
+	words = TT_COMBINE_COUNT_WORDS * layout.experts * tt_element_bytes(launch->inputs[COUNTS]);
 	TT_TRY(TT_PLAN(
 		plan, cores,
 		TT_CB_ROW(3, "data", .pages = 1,
@@ -267,7 +248,7 @@ static tt_status combine_memory(struct tt_plan *plan, const struct tt_launch *la
 			  .page = tt_align_to(counts->page_bytes + words, l1)),
 		TT_CB_ROW(6, "token_activations", .pages = 1,
 			  .page = tt_align_to(launch->inputs[ACTIVE]->spec.page_bytes, l1)),
-		TT_CB_ROW(7, "client_interface", .pages = 3, .page = CLIENT_BYTES)));
+		TT_CB_ROW(7, "client_interface", .pages = 3, .page = TT_COMBINE_CLIENT_BYTES)));
 	return check_mux(launch, cores);
 }
 

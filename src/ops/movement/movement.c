@@ -288,9 +288,9 @@ tt_status tt_call_fold_to_4d(struct tt_tensor **out, struct tt_call *call, struc
 	struct tt_tensor *next;
 
 	for (uint32_t i = 0; args.in->spec.shape.rank > 4 && shape.dim[i] == 1; i++) {
-		tt_status status = TT_CALL(&next, call, "ttnn.squeeze",
-					   {"input_tensor", ttnn_v_tensor(args.in)},
-					   {"dim", ttnn_v_int(0)});
+		tt_status status =
+			TT_CALL(&next, call, "ttnn.squeeze",
+				{"input_tensor", ttnn_v_tensor(args.in)}, {"dim", ttnn_v_int(0)});
 
 		if (args.in != in)
 			tt_call_overwrite(call, args.in);
