@@ -1218,7 +1218,7 @@ WITHOUT_TORCH = {
         "ring_attention_all_gather_async",
         "matmul_reduce_scatter_async", "reduce_scatter_minimal_direct", "reduce_scatter_minimal_direct_create_persistent_buffers",
         "reduce_scatter_minimal_direct_create_staging_buffer", "strided_all_gather_minimal_matmul_async",
-        "all_to_all_dispatch_metadata", "deepseek_moe_reduce_scatter", "moe_gpt", "selective_reduce_combine",
+        "all_to_all_dispatch_metadata", "deepseek_moe_reduce_scatter", "moe_compute", "moe_gpt", "selective_reduce_combine", "ring_attention_all_gather_async",
     )),
     # Parts of a prefill whose chips share rows and experts (tests/ops/test_prefill.c, test_dispatch.c).
     *(f"experimental.deepseek_prefill.{name}" for name in (
