@@ -473,7 +473,7 @@ class GlobalCircularBuffer:
 
 
 GlobalCircularBuffer.__module__ = "ttnn._ttnn.global_circular_buffer"  # what records of calls show
-GlobalCircularBuffer.__qualname__ = "global_circular_buffer"
+GlobalCircularBuffer.__name__ = GlobalCircularBuffer.__qualname__ = "global_circular_buffer"
 
 
 def create_global_circular_buffer(mesh_device, sender_receiver_core_mapping, size, buffer_type=BufferType.L1):

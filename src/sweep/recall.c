@@ -54,6 +54,9 @@ static tt_status own_object(struct ttnn_value *value, struct tt_arena *arena)
 	if (!schema || schema->count != value->count)
 		return tt_fail(TTNN_UNSUPPORTED, "there is no %s of %u fields", value->schema->name,
 			       value->count);
+	if (schema == &tt_schema_global_cb)
+		return tt_fail(TTNN_UNSUPPORTED, "a %s is memory of the program that made it",
+			       schema->name);
 	TT_TRY(own_items(value, arena));
 	value->schema = schema;
 	return TTNN_OK;
