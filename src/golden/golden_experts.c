@@ -306,14 +306,20 @@ tt_status tt_golden_pack_down(struct tt_golden *golden)
 
 /* ---- back again ---------------------------------------------------------------------------------------------------- */
 
+/* A matrix of weights with, or without, a row of bias behind it. */
+struct unpacked {
+	double *matrix;
+	int64_t rows, columns;
+	bool bias;
+};
+
 /* Adds a packed element to its row; all rows of a tile of bias to the last one. */
-static void add_to(double *matrix, int64_t row, int64_t column, const int64_t extents[2], bool bias,
-		   double value)
+static void add_to(const struct unpacked *to, int64_t row, int64_t column, double value)
 {
-	if (row >= extents[0] && (!bias || row >= extents[0] + SIDE))
+	if (row >= to->rows && (!to->bias || row >= to->rows + SIDE))
 		return;
-	row = row < extents[0] ? row : extents[0];
-	matrix[row * extents[1] + column] += value;
+	row = row < to->rows ? row : to->rows;
+	to->matrix[row * to->columns + column] += value;
 }
 
 static void unpack_up(struct tt_golden_expert *out, const struct tt_array *packed)
@@ -323,6 +329,7 @@ static void unpack_up(struct tt_golden_expert *out, const struct tt_array *packe
 			      .columns = out->between / SIDE,
 			      .high = 7,
 			      .half_high = 14};
+	struct unpacked to = {NULL, out->in, out->between, out->bias};
 	int64_t rows = place.rows + out->bias, all = out->layers * out->experts;
 	int64_t lines = (int64_t)packed->count / (4 * SIDE) / (all * out->cores), tile[3], core;
 
@@ -335,9 +342,9 @@ static void unpack_up(struct tt_golden_expert *out, const struct tt_array *packe
 			if (!core_of_line(&core, &at, &place, rows) ||
 			    !gate_up_tile(tile, &place, (int64_t[]){core, at, column / SIDE}, rows))
 				continue;
-			add_to(out->first[tile[2]], tile[0] * SIDE + line % SIDE,
-			       tile[1] * SIDE + column % SIDE, (int64_t[]){out->in, out->between},
-			       out->bias, *tt_at(packed, (uint64_t)(from * lines * 4 * SIDE + i)));
+			to.matrix = out->first[tile[2]];
+			add_to(&to, tile[0] * SIDE + line % SIDE, tile[1] * SIDE + column % SIDE,
+			       *tt_at(packed, (uint64_t)(from * lines * 4 * SIDE + i)));
 		}
 }
 
@@ -345,6 +352,7 @@ static void unpack_back(struct tt_golden_expert *out, const struct tt_array *pac
 {
 	struct place place = {
 		.cores = out->cores, .rows = out->between / SIDE, .columns = out->in / SIDE};
+	const struct unpacked to = {out->back, out->between, out->in, out->bias};
 	int64_t rows = (place.rows + out->bias) * SIDE, all = out->layers * out->experts, at[2];
 	int64_t high = up(place.rows + out->bias, 7) * 7;
 	int64_t groups = up(up(place.columns, place.cores), 4), lines = groups * high * SIDE;
@@ -356,8 +364,7 @@ static void unpack_back(struct tt_golden_expert *out, const struct tt_array *pac
 			down_element(at, &place, (int64_t[]){core, i / (4 * SIDE), i % (4 * SIDE)},
 				     (int64_t[]){groups, high, rows});
 			if (at[0] >= 0 && at[1] >= 0)
-				add_to(out->back, at[0], at[1], (int64_t[]){out->between, out->in},
-				       out->bias,
+				add_to(&to, at[0], at[1],
 				       *tt_at(packed, (uint64_t)(from * lines * 4 * SIDE + i)));
 		}
 }
