@@ -274,7 +274,7 @@ uint64_t tt_moe_blocks_up(const struct tt_expert_ring *ring, bool bias)
 		blocks += columns / 2 * tt_div_up(rows, high) +
 			  columns % 2 * tt_div_up(rows, tt_ring_block_rows(ring, TT_RING_HALF));
 	}
-	return tt_div_up(blocks, ring->cores);
+	return ring->cores ? tt_div_up(blocks, ring->cores) : 0;
 }
 
 uint64_t tt_moe_blocks_down(const struct tt_expert_ring *ring, bool bias)
