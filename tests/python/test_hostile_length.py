@@ -4,8 +4,10 @@ import json
 import os
 import re
 import resource
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -124,6 +126,10 @@ def test_progress(trace, tmp_path):
     ours, theirs = pty.openpty()
     done = subprocess.Popen([TTNN, "import", "--views", trace, str(tmp_path / "db")], stdout=subprocess.DEVNULL, stderr=theirs)
     os.close(theirs)
+    time.sleep(0.2)
+    done.send_signal(signal.SIGSTOP)  # a fast machine is done before anybody waits that long
+    time.sleep(1.5)
+    done.send_signal(signal.SIGCONT)
     shown = b""
     while True:
         try:
