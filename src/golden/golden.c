@@ -59,18 +59,62 @@ struct tt_array *tt_golden_temp(struct tt_golden *golden, const struct ttnn_shap
 	return new_array(golden->arena, array, shape, TTNN_FLOAT32);
 }
 
+/* What was read of a tensor of the call, and its values: goldens ask for them as often as they like. */
+struct tt_golden_seen {
+	const struct tt_tensor *tensor;
+	uint32_t chip; /* of a mesh; WHOLE: all of it */
+	struct tt_array array;
+	struct tt_golden_seen *before;
+};
+#define WHOLE UINT32_MAX
+
 /* The numbers of a tensor wherever it is, as they are logically: no padding, no tiles. */
-const struct tt_array *tt_golden_read(struct tt_golden *golden, struct tt_tensor *tensor)
+static bool fill(struct tt_array *array, struct tt_arena *arena, struct tt_tensor *tensor)
 {
 	const struct ttnn_tensor_spec *spec = ttnn_tensor_get_spec(tensor);
-	struct tt_array *array = tt_golden_temp(golden, &spec->shape);
 
-	if (!array)
+	return new_array(arena, array, &spec->shape, spec->dtype) &&
+	       tt_tensor_numbers(array->data, array->count, tensor) == TTNN_OK;
+}
+
+static const struct tt_array *see(struct tt_golden *golden, struct tt_tensor *tensor, uint32_t chip)
+{
+	struct tt_golden_seen *seen = golden->seen;
+	struct tt_tensor *part = tensor;
+	bool filled;
+
+	while (seen && (seen->tensor != tensor || seen->chip != chip))
+		seen = seen->before;
+	if (seen)
+		return &seen->array;
+	seen = tt_arena_calloc(golden->arena, 1, sizeof(*seen));
+	if (!seen) {
+		tt_fail_nomem();
 		return NULL;
-	array->dtype = spec->dtype;
-	if (tt_tensor_numbers(array->data, array->count, tensor) != TTNN_OK)
+	}
+	if (chip != WHOLE && ttnn_tensor_shard(&part, tensor, chip) != TTNN_OK)
 		return NULL;
-	return array;
+	filled = fill(&seen->array, golden->arena, part);
+	if (chip != WHOLE)
+		ttnn_tensor_unref(part);
+	if (!filled)
+		return NULL;
+	seen->tensor = tensor;
+	seen->chip = chip;
+	seen->before = golden->seen;
+	golden->seen = seen;
+	return &seen->array;
+}
+
+const struct tt_array *tt_golden_read(struct tt_golden *golden, struct tt_tensor *tensor)
+{
+	return see(golden, tensor, WHOLE);
+}
+
+const struct tt_array *tt_golden_part(struct tt_golden *golden, struct tt_tensor *tensor,
+				      uint32_t chip)
+{
+	return tensor ? see(golden, tensor, chip) : NULL;
 }
 
 const struct tt_array *tt_golden_in(struct tt_golden *golden, const char *name)

@@ -27,20 +27,25 @@ struct tt_golden {
 	struct tt_array out[TT_OUTPUTS_MAX];
 	size_t out_count;
 	bool first_chip; /* what the first chip of a mesh has: the others have other results */
+	struct tt_golden_seen *seen; /* what was read of its tensors, the last one first */
 };
 
 /* Runs an operation's golden on these arguments (tensors on host or device are read). */
 tt_status tt_golden_run(struct tt_golden *out, struct tt_arena *arena, const char *name,
 			const struct ttnn_arg *args, size_t arg_count);
 
-/* The values of a tensor argument, or NULL when it was not given. */
+/* The values of a tensor argument, or NULL when it was not given. Tensors are read once, however often they are asked for. */
 const struct tt_array *tt_golden_in(struct tt_golden *golden, const char *name);
 
 /* The same of a tensor that must have four dimensions: NULL with the message set when it has others. */
 const struct tt_array *tt_golden_in4(struct tt_golden *golden, const char *name);
 
-/* The values of any tensor (an item of a list, say); NULL with the message set on failure. */
+/* The values of any tensor of the call (an item of a list, say); NULL with the message set on failure. */
 const struct tt_array *tt_golden_read(struct tt_golden *golden, struct tt_tensor *tensor);
+
+/* The same of what one chip of a mesh has of it; NULL for no tensor. */
+const struct tt_array *tt_golden_part(struct tt_golden *golden, struct tt_tensor *tensor,
+				      uint32_t chip);
 
 /* A new array of this shape, zeroed, as the next output; NULL when memory is exhausted. */
 struct tt_array *tt_golden_out(struct tt_golden *golden, const struct ttnn_shape *shape,

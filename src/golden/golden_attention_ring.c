@@ -31,11 +31,7 @@ static tt_status read_shards(const struct tt_array **out, struct tt_golden *gold
 	uint64_t step = axis == 0 ? tt_tensor_device(tensor)->cols : 1;
 
 	for (uint64_t i = 0; i < ring->count; i++) {
-		struct tt_tensor *shard;
-
-		TT_TRY(ttnn_tensor_shard(&shard, tensor, (uint32_t)(i * step)));
-		out[i] = tt_golden_read(golden, shard);
-		ttnn_tensor_unref(shard);
+		out[i] = tt_golden_part(golden, tensor, (uint32_t)(i * step));
 		TT_GOLDEN_NEED(out[i]);
 	}
 	return TTNN_OK;

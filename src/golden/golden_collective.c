@@ -537,7 +537,7 @@ tt_status tt_golden_moe_reduce_scatter(struct tt_golden *golden)
 	tt_golden_mesh_of(&members, golden, tt_tensor_device(in));
 	out = tt_golden_out(golden, &in->spec.shape, in->spec.dtype);
 	for (uint32_t i = 0; out && i < members.count; i++) {
-		const struct tt_array *part = tt_golden_mesh_part(golden, in, i * members.step);
+		const struct tt_array *part = tt_golden_part(golden, in, i * members.step);
 
 		TT_GOLDEN_NEED(part);
 		for (uint64_t k = 0; k < out->count; k++)

@@ -378,24 +378,12 @@ void tt_golden_unpack_expert(struct tt_golden_expert *out, const struct tt_array
 
 /* ---- shared experts ---------------------------------------------------------------------------------------------- */
 
-static const struct tt_array *on_first(struct tt_golden *golden, const char *name)
-{
-	const struct tt_array *array;
-	struct tt_tensor *part;
-
-	if (ttnn_tensor_shard(&part, tt_call_tensor(&golden->call, name), 0) != TTNN_OK)
-		return NULL;
-	array = tt_golden_read(golden, part);
-	ttnn_tensor_unref(part);
-	return array;
-}
-
 /* Experts of one weight: the chip's, then shared ones, of which it has the first of `parts` along the intermediate dimension. */
 static tt_status append_shared(struct tt_golden *golden, const char *const names[2], uint32_t dim,
 			       const int64_t cores_parts[2])
 {
-	const struct tt_array *routed = on_first(golden, names[0]),
-			      *shared = on_first(golden, names[1]);
+	const struct tt_array *routed = tt_golden_part(golden, tt_call_tensor(&golden->call, names[0]), 0),
+			      *shared = tt_golden_part(golden, tt_call_tensor(&golden->call, names[1]), 0);
 	struct ttnn_shape shape;
 	struct tt_array *out;
 	int64_t cores = cores_parts[0], tiles, own;

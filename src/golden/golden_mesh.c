@@ -30,20 +30,7 @@ tt_status tt_golden_mesh_find(struct tt_golden_mesh *out, struct tt_golden *gold
 	return TTNN_OK;
 }
 
-const struct tt_array *tt_golden_mesh_part(struct tt_golden *golden, struct tt_tensor *tensor,
-					   uint32_t chip)
-{
-	struct tt_tensor *shard;
-	const struct tt_array *array;
-
-	if (!tensor || ttnn_tensor_shard(&shard, tensor, chip) != TTNN_OK)
-		return NULL;
-	array = tt_golden_read(golden, shard);
-	ttnn_tensor_unref(shard);
-	return array;
-}
-
 const struct tt_array *tt_golden_mesh_in(struct tt_golden *golden, const char *name, uint32_t chip)
 {
-	return tt_golden_mesh_part(golden, tt_call_tensor(&golden->call, name), chip);
+	return tt_golden_part(golden, tt_call_tensor(&golden->call, name), chip);
 }

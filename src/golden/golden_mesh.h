@@ -16,10 +16,8 @@ tt_status tt_golden_mesh_find(struct tt_golden_mesh *out, struct tt_golden *gold
 /* A chip's part of this argument; NULL when it was not given, or memory is exhausted. */
 const struct tt_array *tt_golden_mesh_in(struct tt_golden *golden, const char *name, uint32_t chip);
 
-/* The same by the tensor, and by the device: for tensors of a list. */
+/* The chips by the argument cluster_axis, of this device: for tensors of a list. */
 void tt_golden_mesh_of(struct tt_golden_mesh *out, struct tt_golden *golden,
 		       const struct tt_device *device);
-const struct tt_array *tt_golden_mesh_part(struct tt_golden *golden, struct tt_tensor *tensor,
-					   uint32_t chip);
 
 #endif

@@ -20,7 +20,7 @@ static tt_status gather_one(struct tt_golden *golden, struct tt_tensor *in,
 	for (uint64_t i = 0; before && i < out->count; i++)
 		*tt_at(out, i) = *tt_at(before, i);
 	for (uint32_t chip = 1; chip < mesh.count; chip++) {
-		const struct tt_array *part = tt_golden_mesh_part(golden, in, chip * mesh.step);
+		const struct tt_array *part = tt_golden_part(golden, in, chip * mesh.step);
 
 		TT_NEED_MEMORY(part);
 		for (uint64_t i = 0; i < part->count; i++) {
@@ -48,7 +48,7 @@ tt_status tt_golden_ring_gather(struct tt_golden *golden)
 		shape.dim[dim < 0 ? dim + shape.rank : dim] *= mesh.count;
 		if (given->count) {
 			shape = given->items[i].tensor->spec.shape;
-			before = tt_golden_mesh_part(golden, given->items[i].tensor, 0);
+			before = tt_golden_part(golden, given->items[i].tensor, 0);
 			TT_NEED_MEMORY(before);
 		}
 		TT_TRY(gather_one(golden, in, before, &shape));
