@@ -86,6 +86,24 @@ def test_bytes_wrap(device):
     assert ttnn.typecast(made(device, [300, -1, -513, 255.7, 256]), ttnn.uint8).to_list() == [[44, 255, 255, 255, 0]]
 
 
+def test_what_does_not_fit_into_whole_numbers(device):
+    values = [math.inf, -math.inf, math.nan, -math.nan, 3e9, -3e9, 5e9, 0.5, 2.5, -1.5, 65535.5, 70000.0, 1.9]
+    most, low = 2**32 - 1, -(2**31)
+    wanted = {  # as the release's engine casts: floats are held inside, bytes wrap, infinities and NaN go where their sign is
+        ttnn.uint8: [0, 0, 0, 0, 0, 0, 0, 0, 2, 255, 255, 112, 1],
+        ttnn.uint16: [65535, 0, 65535, 0, 65535, 0, 65535, 1, 3, 0, 65535, 65535, 2],
+        ttnn.int32: [2**31 - 1, low, 2**31 - 1, low, 2**31 - 1, low, 2**31 - 1, 0, 2, -1, 65535, 70000, 1],
+        ttnn.uint32: [most, 0, most, 0, 3000000000, 0, most, 0, 2, 0, 65535, 70000, 1],
+    }
+    floats = ttnn.Tensor(values, [1, len(values)], ttnn.float32, ttnn.TILE_LAYOUT, device)
+    for dtype, whole in wanted.items():
+        assert ttnn.typecast(floats, dtype).to_list() == [whole]
+    wholes = ttnn.Tensor([70000, -5, 65535, 12], [1, 4], ttnn.int32, ttnn.TILE_LAYOUT, device)
+    assert ttnn.typecast(wholes, ttnn.uint16).to_list() == [[65535, 0, 65535, 12]]
+    assert ttnn.typecast(wholes, ttnn.uint8).to_list() == [[112, 251, 255, 12]]
+    assert ttnn.typecast(wholes, ttnn.uint32).to_list() == [[70000, 2**32 - 5, 65535, 12]]
+
+
 CASES = [
     ("hardmish", (), [-3.0, -1.0, -0.5, 2.0], [0.0, -0.5, -0.375, 2.0]),
     ("relu_max", (-1.0,), [-3.0, 0.5], [0.0, 0.0]),

@@ -260,6 +260,35 @@ TERNARY_ROWS(TERNARY)
 	}
 INTEGER_ROWS(IN_OUT)
 
+/*
+ * Floats to elements as the chip casts them: cut (to uint16 rounded, halves away from zero) and held
+ * inside of the type, which infinities and NaN leave on the side of their sign; bytes keep the low
+ * bits of what fits into 32.
+ */
+#define LOWEST(x, low, most, inside) (signbit(x) ? low : (x) < (float)most ? inside : most)
+#define CASTS(X)                                                                                   \
+	X(UINT8, uint8_t, fabsf(x) < 0x1p31f ? (uint8_t)(int32_t)x : 0)                            \
+	X(UINT16, uint16_t,                                                                        \
+	  LOWEST(x, 0, UINT16_MAX, (uint16_t)((int32_t)x + (x - (float)(int32_t)x >= 0.5f))))      \
+	X(INT32, int32_t,                                                                          \
+	  fabsf(x) < 0x1p31f ? (int32_t)x                                                          \
+	  : signbit(x)       ? INT32_MIN                                                           \
+			     : INT32_MAX)                                                          \
+	X(UINT32, uint32_t, LOWEST(x, 0, UINT32_MAX, (uint32_t)(int64_t)x))
+
+#define CAST(name, type, expression)                                                               \
+	static void cast_##name(void *restrict out, const float *restrict in, size_t count)        \
+	{                                                                                          \
+		type *to = out;                                                                    \
+                                                                                                   \
+		for (size_t i = 0; i < count; i++) {                                               \
+			float x = in[i];                                                           \
+                                                                                                   \
+			to[i] = (type)(expression);                                                \
+		}                                                                                  \
+	}
+CASTS(CAST)
+
 static void from_float(int64_t *restrict out, const float *restrict in, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -281,6 +310,7 @@ static void to_float(float *restrict out, const int64_t *restrict in, size_t cou
 #define TERNARY_ROW(name, expression) [TT_TERNARY_##name] = ternary_##name,
 #define LOAD_ROW(name, type) [TTNN_##name] = load_##name,
 #define STORE_ROW(name, type) [TTNN_##name] = store_##name,
+#define CAST_ROW(name, type, expression) [TTNN_##name] = cast_##name,
 
 extern const struct tt_int_fns TABLE(TT_ISA);
 const struct tt_int_fns TABLE(TT_ISA) = {
@@ -289,6 +319,7 @@ const struct tt_int_fns TABLE(TT_ISA) = {
 	.ternary = {TERNARY_ROWS(TERNARY_ROW)},
 	.load = {INTEGER_ROWS(LOAD_ROW)},
 	.store = {INTEGER_ROWS(STORE_ROW)},
+	.cast = {CASTS(CAST_ROW)},
 	.from_float = from_float,
 	.to_float = to_float,
 };

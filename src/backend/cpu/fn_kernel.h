@@ -45,6 +45,8 @@ struct tt_int_fns {
 	/* Between elements of a dtype and 64 bits; storing takes the low bits. NULL: no integers. */
 	void (*load[TTNN_DTYPE_COUNT])(int64_t *out, const void *in, size_t count);
 	void (*store[TTNN_DTYPE_COUNT])(void *out, const int64_t *in, size_t count);
+	/* (optional) Floats to elements of a dtype as the chip casts them. */
+	void (*cast[TTNN_DTYPE_COUNT])(void *out, const float *in, size_t count);
 	/* Floats cut to whole numbers, and rounded from them. */
 	void (*from_float)(int64_t *out, const float *in, size_t count);
 	void (*to_float)(float *out, const int64_t *in, size_t count);

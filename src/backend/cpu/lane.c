@@ -35,7 +35,9 @@ void tt_lanes_store(const struct tt_lane_kind *kind, void *elements, enum ttnn_d
 {
 	float real[TT_CPU_PIECE];
 
-	if (!kind->whole) {
+	if (!kind->whole && kind->int_fns->cast[dtype]) {
+		kind->int_fns->cast[dtype](elements, lanes, count);
+	} else if (!kind->whole) {
 		(void)tt_convert(elements, dtype, lanes, TTNN_FLOAT32, count);
 	} else if (kind->int_fns->store[dtype]) {
 		kind->int_fns->store[dtype](elements, lanes, count);
@@ -98,6 +100,13 @@ void tt_lanes_set(const struct tt_lane_kind *kind, void *lanes, double value, si
 
 /* ---- functions -------------------------------------------------------------------------------- */
 
+/* Whole numbers of 32 bits are held inside of 16; other types take the low bits. */
+static void hold(int64_t *out, const int64_t *in, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		out[i] = in[i] < 0 ? 0 : in[i] > UINT16_MAX ? UINT16_MAX : in[i];
+}
+
 /* What a typecast in the middle of a chain does to the values; parameters: from, to. */
 static void cast(const struct tt_lane_kind *kind, void *out, const void *in, size_t count,
 		 const struct tt_unary_step *step)
@@ -109,6 +118,10 @@ static void cast(const struct tt_lane_kind *kind, void *out, const void *in, siz
 	    (kind->whole && !kind->int_fns->load[dtype])) {
 		if (out != in)
 			memcpy(out, in, count * kind->bytes);
+		return;
+	}
+	if (kind->whole && dtype == TTNN_UINT16) {
+		hold(out, in, count);
 		return;
 	}
 	dtype = tt_cpu_single(dtype);

@@ -4,8 +4,10 @@
  * Models TypecastDeviceOperation of ttnn 0.81 (copy/typecast/device): refusals, memory, cores,
  * and the choice of a factory (typecast_choose()): shards of tiles that are alike on both sides
  * are cast where they are; else pages are, tiles by all cores or by a sub-grid, rows in pieces
- * that fit into L1. Not modelled: how the engine rounds beyond what the types say.
+ * that fit into L1. What does not fit into whole numbers ends as in ckernel_sfpu_typecast.h.
  */
+#include <math.h>
+
 #include "backend/backend.h"
 #include "golden/golden.h"
 #include "ops/eltwise/eltwise.h"
@@ -170,24 +172,19 @@ static const struct tt_factory factories[] = {
 
 /* ---- running ---------------------------------------------------------------------------------------- */
 
-/* Floats become bytes by way of whole numbers, of which the lowest bits stay. */
-static tt_status to_bytes(struct tt_tensor *out, struct tt_tensor *in)
-{
-	struct ttnn_shape shape = in->spec.shape;
-	struct tt_tensor *wholes;
-
-	TT_TRY(tt_scratch(&wholes, &shape, TTNN_INT32, TTNN_ROW_MAJOR));
-	TT_TRY(tt_backend_get()->map(&(struct tt_map_job){.out = wholes, .arity = 1, .in = {in}}));
-	return tt_backend_get()->map(&(struct tt_map_job){.out = out, .arity = 1, .in = {wholes}});
-}
-
 static tt_status typecast_kernel(struct tt_launch *launch)
 {
 	struct tt_tensor *out = launch->outputs[0], *in = launch->inputs[0];
+	const struct tt_unary_step step = {
+		.fn = TT_UNARY_TYPECAST,
+		.params = {(double)in->spec.dtype, (double)out->spec.dtype},
+		.count = 2,
+	};
+	bool fits = !tt_dtype_is_integer(out->spec.dtype) ||
+		    (tt_dtype_is_integer(in->spec.dtype) && out->spec.dtype != TTNN_UINT16);
 
-	if (out->spec.dtype == TTNN_UINT8 && !tt_dtype_is_integer(in->spec.dtype))
-		return to_bytes(out, in);
-	return tt_backend_get()->map(&(struct tt_map_job){.out = out, .arity = 1, .in = {in}});
+	return tt_backend_get()->map(&(struct tt_map_job){
+		.out = out, .arity = 1, .in = {in}, .post = &step, .post_count = !fits});
 }
 
 static const struct tt_prog program = {
@@ -273,7 +270,28 @@ static tt_status typecast_expand(struct tt_call *call)
 	return typecast_launch(call, input, output, to);
 }
 
-/* Fitted to the dtype: whole numbers wrap. */
+/*
+ * As the chip casts: floats are cut, to uint16 rounded, and held inside of the type; bytes and whole
+ * numbers wrap, but for uint16, which holds those of 32 bits.
+ */
+static double cast_value(enum ttnn_dtype from, enum ttnn_dtype to, double value)
+{
+	const struct tt_dtype *row = tt_dtype_find(to);
+	double range = ldexp(1, (int)row->bytes * 8);
+	double low = row->kind == TT_DTYPE_SIGNED ? -range / 2 : 0, high = low + range - 1;
+
+	if (!tt_dtype_is_integer(to))
+		return value;
+	if (to == TTNN_UINT8 && !tt_dtype_is_integer(from))
+		return fabs(value) < 0x1p31 ? tt_golden_fit(to, value) : 0;
+	if (tt_dtype_is_integer(from) && !(to == TTNN_UINT16 && tt_dtype_is_wide_integer(from)))
+		return tt_golden_fit(to, value);
+	if (isnan(value))
+		return signbit(value) ? low : high;
+	value = to == TTNN_UINT16 ? round(value) : trunc(value);
+	return value < low ? low : value > high ? high : value;
+}
+
 static tt_status typecast_golden(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
@@ -282,7 +300,7 @@ static tt_status typecast_golden(struct tt_golden *golden)
 
 	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < in->count; i++)
-		*tt_at(out, i) = tt_golden_fit(out->dtype, *tt_at(in, i));
+		*tt_at(out, i) = cast_value(in->dtype, out->dtype, *tt_at(in, i));
 	return TTNN_OK;
 }
 
