@@ -265,16 +265,17 @@ INTEGER_ROWS(IN_OUT)
  * inside of the type, which infinities and NaN leave on the side of their sign; bytes keep the low
  * bits of what fits into 32.
  */
-#define LOWEST(x, low, most, inside) (signbit(x) ? low : (x) < (float)most ? inside : most)
+#define BELOW_HALF 0x1.fffffep-2f /* added and cut: halves go up, what is below them does not */
+#define HELD(x, most) (signbit(x) ? 0.0f : (x) < (most) ? (x) : (most))
 #define CASTS(X)                                                                                   \
 	X(UINT8, uint8_t, fabsf(x) < 0x1p31f ? (uint8_t)(int32_t)x : 0)                            \
-	X(UINT16, uint16_t,                                                                        \
-	  LOWEST(x, 0, UINT16_MAX, (uint16_t)((int32_t)x + (x - (float)(int32_t)x >= 0.5f))))      \
+	X(UINT16, uint16_t, (int32_t)(HELD(x, 65535.0f) + BELOW_HALF))                             \
 	X(INT32, int32_t,                                                                          \
 	  fabsf(x) < 0x1p31f ? (int32_t)x                                                          \
 	  : signbit(x)       ? INT32_MIN                                                           \
 			     : INT32_MAX)                                                          \
-	X(UINT32, uint32_t, LOWEST(x, 0, UINT32_MAX, (uint32_t)(int64_t)x))
+	X(UINT32, uint32_t, HELD(x, 0x1p32f) < 0x1p32f ? (uint32_t)(int64_t)HELD(x, 0x1p32f)       \
+						       : UINT32_MAX)
 
 #define CAST(name, type, expression)                                                               \
 	static void cast_##name(void *restrict out, const float *restrict in, size_t count)        \
