@@ -484,25 +484,39 @@ static bool is_given(const struct tt_tensor *result, const struct ttnn_arg *args
 	return false;
 }
 
-/*
- * What Python is given back is a tensor of its own, with another number while a capture counts: what
- * went in keeps its number.
- */
-static tt_status hand_out(struct ttnn_results *results, const struct ttnn_arg *args,
-			  size_t arg_count)
+/* A tensor of its own instead of a result, which stays if that fails. */
+static tt_status share_result(struct tt_tensor **result, bool same_number)
 {
+	struct tt_tensor *given = *result, *own;
+	bool before = tt_tensor_hide(same_number);
+	tt_status status = tt_tensor_share(&own, given, NULL);
+
+	tt_tensor_hide(before);
+	TT_TRY(status);
+	if (same_number)
+		own->id = given->id;
+	*result = own;
+	ttnn_tensor_unref(given);
+	return TTNN_OK;
+}
+
+/*
+ * What Python is given back is a tensor of its own. While something records it has another number,
+ * so that what went in keeps its own; parts of complex tensors keep theirs, as upstream's do.
+ */
+static tt_status hand_out(struct ttnn_results *results, const struct tt_op *op,
+			  const struct ttnn_arg *args, size_t arg_count)
+{
+	bool parts = tt_gives_pairs(op->gives);
 	tt_status status = TTNN_OK;
 
 	for (size_t i = 0; i < results->count && status == TTNN_OK; i++) {
 		struct tt_tensor *result = results->tensors[i];
 
-		if (result && is_given(result, args, arg_count)) {
-			status = tt_tensor_share(&results->tensors[i], result, NULL);
-			if (status == TTNN_OK)
-				ttnn_tensor_unref(result);
-		} else if (result) {
+		if (result && is_given(result, args, arg_count))
+			status = share_result(&results->tensors[i], parts || !tt_event_on());
+		else if (result && !parts)
 			tt_tensor_renumber(result);
-		}
 	}
 	if (status == TTNN_OK)
 		return TTNN_OK;
@@ -552,7 +566,7 @@ enum ttnn_status ttnn_op_call(struct ttnn_results *out, const ttnn_op *entry,
 		emit_call(entry->op, args, arg_count, out);
 	if (shown)
 		tt_emit_end(NULL, 0, status != TTNN_OK);
-	return shown && status == TTNN_OK ? hand_out(out, args, arg_count) : status;
+	return shown && status == TTNN_OK ? hand_out(out, entry->op, args, arg_count) : status;
 }
 
 enum ttnn_status ttnn_call(struct ttnn_results *out, const char *name, const struct ttnn_arg *args,
@@ -625,7 +639,7 @@ tt_status tt_call_python(struct tt_tensor **out, struct tt_call *parent, const c
 	if (from_python)
 		tt_emit_end(NULL, 0, status != TTNN_OK);
 	if (from_python && status == TTNN_OK)
-		status = hand_out(&results, args, arg_count);
+		status = hand_out(&results, entry->op, args, arg_count);
 	if (listener)
 		listener->end(status, status == TTNN_OK ? &results : NULL);
 	return status == TTNN_OK ? only_result(out, &results, name) : status;

@@ -255,3 +255,35 @@ def test_what_was_given_comes_back_as_a_tensor_of_its_own(device):
     assert y.to_list()[31][31] == 2
     ttnn.deallocate(x)
     assert not y.is_allocated()
+
+
+def numbers_of_calls(device, a):
+    """Numbers of results, counted from the first: of what was given, and at last of one that is new."""
+    calls = [
+        lambda: ttnn.to_layout(a, ttnn.TILE_LAYOUT),
+        lambda: ttnn.to_memory_config(a, ttnn.DRAM_MEMORY_CONFIG),
+        lambda: ttnn.reshape(a, [1, 1, 64, 64]),
+        lambda: ttnn.relu(a, output_tensor=a),
+        lambda: ttnn.to_device(a, device),
+        lambda: ttnn.add_(a, a),
+    ]
+    return [call().tensor_id for call in calls], ttnn.relu(a).tensor_id
+
+
+def test_numbers_of_what_is_given_back(device):
+    """Outside captures it is the number of what went in, in them another, as the release counts."""
+    a = ttnn.zeros([1, 1, 64, 64], dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+    first = a.tensor_id
+    given, new = numbers_of_calls(device, a)
+    assert given == [first] * len(given) and new > first
+    ttnn.graph.begin_graph_capture(ttnn.graph.RunMode.NORMAL)
+    given, _ = numbers_of_calls(device, a)
+    ttnn.graph.end_graph_capture()
+    assert len({first, *given}) == 1 + len(given)
+
+
+def test_parts_of_complex_tensors_keep_their_numbers(device):
+    a, b = (ttnn.zeros([1, 1, 32, 32], dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device) for _ in range(2))
+    z = ttnn.complex_tensor(a, b)
+    assert [z.real.tensor_id, z.imag.tensor_id] == [a.tensor_id, b.tensor_id]
+    assert ttnn.imag(z, memory_config=ttnn.DRAM_MEMORY_CONFIG).tensor_id == b.tensor_id
