@@ -217,7 +217,8 @@ static tt_status expand_conv1d(struct tt_call *call)
 /* Weights or a bias on the way to what a convolution reads. */
 struct ahead {
 	struct tt_conv conv;
-	const struct ttnn_memory_config *memory; /* of the input that will come */
+	struct ttnn_memory_config memory; /* of the input that will come */
+	bool has_dtype;			  /* the caller said of which type the weights will be */
 	struct tt_conv_plan plan;
 	struct tt_conv_prep prep;
 };
@@ -240,10 +241,11 @@ static tt_status ahead_args(struct ahead *ahead, struct tt_call *call, enum ttnn
 		.transposed = strstr(call->entry->op->name, "transpose") != NULL,
 		.mirror = tt_call_bool(call, "mirror_kernel", true),
 	};
-	ahead->memory = tt_call_memory(call, "input_memory_config");
+	ahead->memory = *tt_call_memory(call, "input_memory_config");
 	conv->dtype = tt_call_dtype(call, "output_dtype", conv->in_dtype);
 	tt_conv_config_read(&conv->config, tt_call_arg(call, "conv_config"));
-	if (!conv->config.has_weights_dtype)
+	ahead->has_dtype = conv->config.has_weights_dtype;
+	if (!ahead->has_dtype)
 		conv->config.weights_dtype = weights;
 	conv->config.has_weights_dtype = true;
 	TT_TRY(image_args(conv, call));
@@ -257,25 +259,79 @@ static tt_status ahead_args(struct ahead *ahead, struct tt_call *call, enum ttnn
 	return conv_compute(conv, call, conv->config.weights_dtype);
 }
 
+/* What upstream measures slices with has these on the device. */
+static tt_status make_stand_ins(struct tt_tensor *out[2], struct tt_call *call,
+				const struct tt_conv *conv)
+{
+	static const struct ttnn_memory_config dram = {.buffer = TTNN_DRAM};
+	uint32_t groups = conv->transposed ? 1 : conv->groups;
+	const struct ttnn_shape shapes[] = {{4,
+					     {conv->out_channels, conv->in_channels / groups,
+					      conv->kernel[0], conv->kernel[1]}},
+					    {4, {1, 1, 1, conv->out_channels}}};
+	struct ttnn_tensor_spec spec;
+
+	for (int i = 0; i < 1 + conv->bias; i++) {
+		TT_TRY(tt_spec_simple(&spec, &shapes[i], conv->config.weights_dtype, TTNN_ROW_MAJOR,
+				      &dram));
+		TT_TRY(tt_call_create(&out[i], call, conv->device, &spec));
+	}
+	return TTNN_OK;
+}
+
+/* An image in DRAM comes slice by slice, unless it is a product or a line. */
+static tt_status plan_slices(struct ahead *ahead, struct tt_call *call)
+{
+	struct tt_conv *conv = &ahead->conv;
+	struct tt_conv_slices request = {0}, slices;
+	struct tt_tensor *made[2] = {NULL, NULL};
+	bool line = conv->kernel[0] == 1 && conv->in[0] == 1;
+	tt_status status;
+
+	if (tt_call_tensor(call, "weight_tensor")) /* for a bias it is not heeded */
+		tt_conv_slices_read(&request,
+				    tt_call_arg(call, conv->transposed ? "dram_slice_config"
+								       : "slice_config"));
+	if (request.given ? request.kind == TT_SLICE_L1 : ahead->memory.buffer == TTNN_L1)
+		return TTNN_OK;
+	TT_REQUIRE(!conv->transposed || ahead->has_dtype, "conv_config.weights_dtype.has_value()",
+		   "get_cb_info expects conv_config.weights_dtype to be already set");
+	if (line || conv->matmul)
+		return TTNN_OK;
+	status = make_stand_ins(made, call, conv);
+	if (status == TTNN_OK)
+		status = tt_conv_choose_slices(&slices, conv, &request);
+	if (status == TTNN_OK && !conv->transposed)
+		status = tt_conv_first_slice(&ahead->memory, conv, &slices);
+	for (int i = 2; i-- > 0;)
+		if (made[i])
+			tt_call_drop(call, made[i]);
+	return status;
+}
+
 /* The plan that the convolution will follow. */
-static tt_status plan_ahead(struct ahead *ahead)
+static tt_status plan_ahead(struct ahead *ahead, struct tt_call *call)
 {
 	struct tt_conv *conv = &ahead->conv;
 	struct tt_conv_config *config = &conv->config;
-	struct tt_parallel parallel = tt_parallel_of(ahead->memory);
-	bool sharded = ahead->memory->has_shard, automatic = !sharded && !config->has_layout;
+	struct tt_parallel parallel;
+	bool sharded, automatic;
 	struct tt_conv plain;
 
 	ahead->prep = (struct tt_conv_prep){.conv = conv,
 					    .plan = &ahead->plan,
 					    .fold_stride = {conv->stride[0], conv->stride[1]}};
 	conv->matmul = tt_conv_is_matmul(conv);
-	if (!conv->transposed && tt_conv_folds(conv, ahead->memory, conv->in_layout) &&
+	if (!conv->transposed && tt_conv_folds(conv, &ahead->memory, conv->in_layout) &&
 	    (conv->stride[0] > 1 || conv->stride[1] > 1)) {
 		ahead->prep.fold = true;
 		tt_conv_fold_sizes(conv, ahead->prep.fold_stride);
 	}
 	config->fold = ahead->prep.fold ? TT_CHOICE_YES : TT_CHOICE_NO;
+	TT_TRY(plan_slices(ahead, call));
+	sharded = ahead->memory.has_shard;
+	automatic = !sharded && !config->has_layout;
+	parallel = tt_parallel_of(&ahead->memory);
 	if (automatic) {
 		plain = tt_conv_untransposed(conv);
 		TT_TRY(tt_conv_choose_layout(&plain, conv->matmul));
@@ -284,7 +340,7 @@ static tt_status plan_ahead(struct ahead *ahead)
 	}
 	ahead->prep.matmul = conv->matmul;
 	ahead->prep.interleaved = conv->matmul && automatic;
-	ahead->prep.alignment = tt_conv_alignment(sharded ? ahead->memory->layout : config->layout,
+	ahead->prep.alignment = tt_conv_alignment(sharded ? ahead->memory.layout : config->layout,
 						  conv->in_layout, false, conv->matmul, NULL);
 	if (!sharded || config->reshard)
 		TT_TRY(tt_conv_parallel(&parallel, conv, conv->matmul, ahead->prep.alignment));
@@ -300,7 +356,7 @@ static tt_status expand_weights(struct tt_call *call)
 
 	TT_TRY(tt_need_host(weight));
 	TT_TRY(ahead_args(&ahead, call, weight->spec.dtype));
-	TT_TRY(plan_ahead(&ahead));
+	TT_TRY(plan_ahead(&ahead, call));
 	return tt_call_give(call, tt_conv_prepare_weights(&out, call, weight, &ahead.prep), &out);
 }
 
@@ -311,7 +367,7 @@ static tt_status expand_bias(struct tt_call *call)
 
 	TT_TRY(tt_need_host(bias));
 	TT_TRY(ahead_args(&ahead, call, bias->spec.dtype));
-	TT_TRY(plan_ahead(&ahead));
+	TT_TRY(plan_ahead(&ahead, call));
 	return tt_call_give(call,
 			    tt_conv_prepare_bias(&out, call, bias, &ahead.prep,
 						 ahead.conv.config.weights_dtype),
@@ -325,11 +381,11 @@ static tt_status expand_bias(struct tt_call *call)
 		.name = "ttnn." name_, .family = "conv", .doc = doc_, .sigs = {sig_},              \
 		.expand = expand_, .golden = golden_, .gives = gives_                              \
 	}
-/* Compared by the convolutions that they are for: they have no goldens of their own. */
+/* Bound without a decorator; compared by the convolutions that they are for: they have no goldens of their own. */
 #define AHEAD_OP(name_, expand_, doc_, sig_)                                                       \
 	{                                                                                          \
-		.name = "ttnn." name_, .family = "conv_weights", .doc = doc_, .sigs = {sig_},      \
-		.expand = expand_                                                                  \
+		.name = "ttnn." name_, .family = "conv_weights", .doc = doc_, .frontend = "",      \
+		.sigs = {sig_}, .expand = expand_                                                  \
 	}
 #define TENSORS                                                                                    \
 	"*, input_tensor: Tensor, weight_tensor: Tensor, device: Device, in_channels: size, "      \
@@ -340,13 +396,13 @@ static tt_status expand_bias(struct tt_call *call)
 #define MORE                                                                                        \
 	"groups: size = 1, dtype: DataType? = None, bias_tensor: Tensor? = None, conv_config: any " \
 	"? = None, compute_config: ComputeConfig? = None, memory_config: MemoryConfig? = None, "
-#define AHEAD                                                                                        \
-	"input_memory_config: MemoryConfig, input_layout: Layout, weights_format: str = OIHW, "      \
-	"in_channels: size, out_channels: size, batch_size: size, input_height: size, input_width: " \
-	"size, kernel_size: sizes, stride: sizes = [], padding: sizes = [], output_padding: sizes "  \
-	"= [], dilation: sizes = [], has_bias: bool = True, groups: size = 1, device: Device, "      \
-	"input_dtype: DataType, output_dtype: DataType? = None, conv_config: any ? = None, "         \
-	"compute_config: ComputeConfig? = None"
+#define AHEAD_TENSOR(name_) "*, " name_ ": Tensor, input_memory_config: MemoryConfig, input_layout: Layout, "
+#define AHEAD_IMAGE                                                                                \
+	"in_channels: size, out_channels: size, batch_size: size, input_height: size, "            \
+	"input_width: size, kernel_size: sizes, stride: sizes, padding: sizes, "
+#define AHEAD_MORE                                                                                 \
+	"groups: size, device: Device, input_dtype: DataType, output_dtype: DataType? = None, "    \
+	"conv_config: any ? = None, compute_config: ComputeConfig? = None, "
 #define RETURNS "return_output_dim: bool = False, return_weights_and_bias: bool = False"
 
 /* What it gives: the output, its extents, the prepared weights and bias. */
@@ -366,15 +422,22 @@ static const struct tt_op ops[] = {
 		 "dram_slice_config: any ? = None, mirror_kernel: bool = True, " RETURNS),
 	AHEAD_OP("prepare_conv_weights", expand_weights,
 		 "Weights as convolutions read them, so that they need not do it again.",
-		 "*, weight_tensor: Tensor, " AHEAD ", slice_config: any ? = None"),
+		 AHEAD_TENSOR("weight_tensor") "weights_format: str, " AHEAD_IMAGE
+					       "dilation: sizes, has_bias: bool, " AHEAD_MORE
+					       "slice_config: any ? = None"),
 	AHEAD_OP("prepare_conv_bias", expand_bias, "The same for a bias.",
-		 "*, bias_tensor: Tensor, " AHEAD ", slice_config: any ? = None"),
+		 AHEAD_TENSOR("bias_tensor") AHEAD_IMAGE "dilation: sizes, " AHEAD_MORE
+							 "slice_config: any ? = None"),
 	AHEAD_OP("prepare_conv_transpose2d_weights", expand_weights,
 		 "Weights as transposed convolutions read them.",
-		 "*, weight_tensor: Tensor, " AHEAD
-		 ", dram_slice_config: any ? = None, mirror_kernel: bool = True"),
+		 AHEAD_TENSOR("weight_tensor") "weights_format: str, " AHEAD_IMAGE
+					       "output_padding: sizes = [0, 0], dilation: sizes, "
+					       "has_bias: bool, " AHEAD_MORE
+					       "dram_slice_config: any ? = None, "
+					       "mirror_kernel: bool = True"),
 	AHEAD_OP("prepare_conv_transpose2d_bias", expand_bias, "The same for a bias.",
-		 "*, bias_tensor: Tensor, " AHEAD ", dram_slice_config: any ? = None"),
+		 AHEAD_TENSOR("bias_tensor") AHEAD_IMAGE "dilation: sizes, " AHEAD_MORE
+							 "dram_slice_config: any ? = None"),
 };
 
 const struct tt_op_family tt_family_conv = {"conv", ops, TT_COUNT(ops)};

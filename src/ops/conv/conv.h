@@ -255,6 +255,13 @@ tt_status tt_conv_run_dram(struct tt_tensor **out, struct tt_conv_run *run);
 tt_status tt_conv_choose_slices(struct tt_conv_slices *out, const struct tt_conv *conv,
 				const struct tt_conv_slices *request);
 
+/*
+ * Makes of a convolution that of its first slice, as weights beforehand are made for it, and says how
+ * the image of the slice is sharded.
+ */
+tt_status tt_conv_first_slice(struct ttnn_memory_config *memory, struct tt_conv *conv,
+			      const struct tt_conv_slices *slices);
+
 /* Goes through the slices of a result of this size and layout. */
 struct tt_slice_walk {
 	uint32_t out[2], along, unit, count, index, at;

@@ -256,6 +256,31 @@ tt_status tt_conv_choose_slices(struct tt_conv_slices *out, const struct tt_conv
 	return TTNN_OK;
 }
 
+/* Upstream's setup_conv_prep_config(): nothing is padded behind the slice, the image is as long as that needs. */
+tt_status tt_conv_first_slice(struct ttnn_memory_config *memory, struct tt_conv *conv,
+			      const struct tt_conv_slices *slices)
+{
+	struct tt_slice_walk walk = walk_begin(conv, slices);
+	uint32_t size = walk.out[walk.along], d = walk.along, start[2];
+	struct tt_slice slice = {.end = {walk.out[0], walk.out[1]}};
+	struct tt_conv part;
+	uint64_t least;
+
+	TT_REQUIRE(slices->count <= size, "dram_slice_config.num_slices <= output_sliced_dim",
+		   " Number of slices %u should be less or equal than the dimension being sliced "
+		   "%u in Conv2D DRAM Slicing",
+		   slices->count, size);
+	least = tt_div_up(tt_div_up(size, walk.unit), slices->count) * walk.unit;
+	slice.end[d] = (uint32_t)least;
+	part = part_of(start, conv, &slice);
+	TT_TRY(slice_memory(memory, &part, conv));
+	conv->in[d] = (slice.end[d] - 1) * conv->stride[d] +
+		      (conv->kernel[d] - 1) * (conv->dilation[d] - 1) + conv->kernel[d] -
+		      conv->pad[2 * d];
+	conv->pad[2 * d + 1] = 0;
+	return TTNN_OK;
+}
+
 /* ---- running --------------------------------------------------------------------------------------------- */
 
 /* Slices are made in tiles, whatever the result is made of. */
