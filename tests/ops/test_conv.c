@@ -342,6 +342,10 @@ static ttnn_tensor *ready(const char *name, const struct conv_args *from, struct
 	add(&ahead, "input_memory_config", ttnn_v_memory(&from->image->spec.memory));
 	add(&ahead, "input_layout", ttnn_v_layout(from->image->spec.layout));
 	add(&ahead, "input_dtype", ttnn_v_dtype(from->image->spec.dtype));
+	if (strcmp(what.name, "weight_tensor") == 0) {
+		add(&ahead, "weights_format", ttnn_v_string("OIHW"));
+		add(&ahead, "has_bias", ttnn_v_bool(true));
+	}
 	return call_one(name, &ahead);
 }
 

@@ -219,6 +219,7 @@ struct ahead {
 	struct tt_conv conv;
 	struct ttnn_memory_config memory; /* of the input that will come */
 	bool has_dtype;			  /* the caller said of which type the weights will be */
+	bool sliced;			  /* into more than one slice */
 	struct tt_conv_plan plan;
 	struct tt_conv_prep prep;
 };
@@ -227,6 +228,7 @@ static tt_status ahead_args(struct ahead *ahead, struct tt_call *call, enum ttnn
 {
 	struct tt_conv *conv = &ahead->conv;
 
+	ahead->sliced = false;
 	*conv = (struct tt_conv){
 		.device = tt_call_arg(call, "device")->device,
 		.batch = (uint32_t)tt_call_int(call, "batch_size", 1),
@@ -303,6 +305,7 @@ static tt_status plan_slices(struct ahead *ahead, struct tt_call *call)
 		status = tt_conv_choose_slices(&slices, conv, &request);
 	if (status == TTNN_OK && !conv->transposed)
 		status = tt_conv_first_slice(&ahead->memory, conv, &slices);
+	ahead->sliced = status == TTNN_OK && slices.count > 1;
 	for (int i = 2; i-- > 0;)
 		if (made[i])
 			tt_call_drop(call, made[i]);
@@ -341,7 +344,8 @@ static tt_status plan_ahead(struct ahead *ahead, struct tt_call *call)
 	ahead->prep.matmul = conv->matmul;
 	ahead->prep.interleaved = conv->matmul && automatic;
 	ahead->prep.alignment = tt_conv_alignment(sharded ? ahead->memory.layout : config->layout,
-						  conv->in_layout, false, conv->matmul, NULL);
+						  conv->in_layout, ahead->sliced, conv->matmul,
+						  sharded ? &ahead->memory : NULL);
 	if (!sharded || config->reshard)
 		TT_TRY(tt_conv_parallel(&parallel, conv, conv->matmul, ahead->prep.alignment));
 	if (config->override_cores && config->cores)

@@ -135,6 +135,7 @@ struct full {
 	struct tt_device *device;
 	const struct ttnn_memory_config *memory;
 	struct tt_tensor *output;
+	struct tt_tensor *like; /* of which it is said how that is spread; or NULL */
 	double value;
 };
 
@@ -361,7 +362,7 @@ static tt_status expand_arange(struct tt_call *call)
 	X(FULL_DTYPE, "dtype")                                                                     \
 	X(FULL_LAYOUT, "layout")                                                                   \
 	X(FULL_MEMORY, "memory_config")                                                            \
-	X(FULL_GRID, "sub_core_grids")
+	X(FULL_TOPOLOGY, "tensor_topology")
 TT_ATTRS(full_schema, "operation_attributes_t", FULL_LIST);
 
 static tt_status full_infer(struct tt_launch *launch)
@@ -473,6 +474,48 @@ static const struct tt_prog prog_full = {
 };
 
 /* Attributes in upstream's order. */
+tt_status tt_topology_text(struct ttnn_value *out, struct tt_call *call,
+			   const struct ttnn_topology *spread,
+			   const struct ttnn_placement *placements)
+{
+	uint32_t cols = spread->mesh.dim[1], chips = spread->mesh.dim[0] * cols;
+	struct tt_str text = {0};
+	char *kept;
+
+	tt_str_adds(&text, "TensorTopology(distribution_shape=MeshShape(");
+	tt_shape_list(&text, &spread->distribution);
+	tt_str_adds(&text, "), placements=SmallVector([");
+	for (uint32_t i = 0; i < spread->distribution.rank; i++) {
+		tt_str_adds(&text, i ? ", " : "");
+		if (placements[i].shard)
+			tt_str_addf(&text, "PlacementShard(%d)", placements[i].dim);
+		else
+			tt_str_adds(&text, "PlacementReplicate()");
+	}
+	tt_str_adds(&text, "]), mesh_coords=");
+	for (uint32_t i = 0; i < chips; i++)
+		tt_str_addf(&text, "%sMeshCoordinate([%u, %u])", i ? ", " : "", i / cols, i % cols);
+	tt_str_addc(&text, ')');
+	kept = tt_arena_strdup(call->arena, tt_str_text(&text));
+	tt_str_deinit(&text);
+	TT_NEED_MEMORY(kept);
+	*out = ttnn_v_string(kept);
+	return TTNN_OK;
+}
+
+/* How a tensor is spread, where that is known. */
+static tt_status topology_of(struct ttnn_value *out, struct tt_call *call,
+			     const struct tt_tensor *tensor)
+{
+	struct ttnn_topology spread;
+	struct ttnn_placement placements[TT_SPREAD_DIMS];
+
+	ttnn_tensor_get_topology(&spread, tensor);
+	for (uint32_t i = 0; i < spread.distribution.rank && i < TT_SPREAD_DIMS; i++)
+		placements[i] = ttnn_tensor_placement(tensor, i);
+	return tt_topology_text(out, call, &spread, placements);
+}
+
 static tt_status launch_full(struct tt_call *call, const struct full *full)
 {
 	struct ttnn_value attrs[full_schema_count] = {
@@ -482,9 +525,11 @@ static tt_status launch_full(struct tt_call *call, const struct full *full)
 		[FULL_DTYPE] = ttnn_v_dtype(full->dtype),
 		[FULL_LAYOUT] = ttnn_v_layout(full->layout),
 		[FULL_MEMORY] = ttnn_v_memory(full->memory),
-		[FULL_GRID] = ttnn_v_none(),
+		[FULL_TOPOLOGY] = ttnn_v_none(),
 	};
 
+	if (full->like)
+		TT_TRY(topology_of(&attrs[FULL_TOPOLOGY], call, full->like));
 	return TT_LAUNCH_RETURN(call, &prog_full, .attrs = attrs);
 }
 
@@ -512,6 +557,7 @@ static tt_status expand_moreh_full_like(struct tt_call *call)
 			    .layout = layout_arg(call, like->spec.layout),
 			    .device = tt_tensor_device(like),
 			    .memory = memory ? memory : &like->spec.memory,
+			    .like = like,
 			    .value = tt_call_real(call, "fill_value", 0)};
 
 	TT_TRY(tt_need_device(like));

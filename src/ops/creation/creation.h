@@ -13,6 +13,8 @@
 #ifndef TT_OPS_CREATION_CREATION_H
 #define TT_OPS_CREATION_CREATION_H
 
+#include <ttnn_frontend.h>
+
 #include "ops/op.h"
 
 /*
@@ -20,6 +22,14 @@
  * made where they are needed, on the device.
  */
 tt_status tt_host_hollow(struct tt_tensor **out, const struct ttnn_tensor_spec *spec);
+
+/*
+ * How something is spread, as attributes of programs tell it: the placements for the extents of its distribution,
+ * the devices of its mesh. The text lives as long as the call.
+ */
+tt_status tt_topology_text(struct ttnn_value *out, struct tt_call *call,
+			   const struct ttnn_topology *spread,
+			   const struct ttnn_placement *placements);
 
 /*
  * The scope "Tensor::to_device": a tensor on the device with these bytes, or a hollow one's spec and

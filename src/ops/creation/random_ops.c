@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "backend/backend.h"
+#include "ops/creation/creation.h"
 #include "ops/compute.h"
 #include "ops/usual.h"
 
@@ -307,37 +308,23 @@ static tt_status cut_shape(struct ttnn_shape *shape, struct mapping *mapping)
 static tt_status mapping_texts(struct ttnn_value *attrs, struct tt_call *call,
 			       const struct mapping *mapping, const struct tt_device *device)
 {
+	struct ttnn_topology spread = {.mesh = {2, {device->rows, device->cols}},
+				       .distribution = mapping->extents};
 	uint32_t rank = mapping->extents.rank;
 	struct ttnn_value *cut = tt_arena_calloc(call->arena, rank + 1, sizeof(*cut));
-	struct tt_str text = {0};
-	char *kept;
+	struct ttnn_placement placements[TT_SPREAD_DIMS];
 
 	TT_NEED_MEMORY(cut);
 	attrs[NEW_SPLIT] = ttnn_v_list(cut, rank);
 	attrs[NEW_MAPPER] = ttnn_v_none();
 	if (!rank)
 		return TTNN_OK;
-	tt_str_adds(&text, "TensorTopology(distribution_shape=MeshShape(");
-	tt_shape_list(&text, &mapping->extents);
-	tt_str_adds(&text, "), placements=SmallVector([");
 	for (uint32_t i = 0; i < rank; i++) {
-		cut[i] = ttnn_v_bool(mapping->dims[i] >= 0);
-		tt_str_adds(&text, i ? ", " : "");
-		if (mapping->dims[i] >= 0)
-			tt_str_addf(&text, "PlacementShard(%d)", mapping->dims[i]);
-		else
-			tt_str_adds(&text, "PlacementReplicate()");
+		placements[i] =
+			(struct ttnn_placement){mapping->dims[i] >= 0, mapping->dims[i]};
+		cut[i] = ttnn_v_bool(placements[i].shard);
 	}
-	tt_str_adds(&text, "]), mesh_coords=");
-	for (uint32_t i = 0; i < device->rows * device->cols; i++)
-		tt_str_addf(&text, "%sMeshCoordinate([%u, %u])", i ? ", " : "", i / device->cols,
-			    i % device->cols);
-	tt_str_addc(&text, ')');
-	kept = tt_arena_strdup(call->arena, tt_str_text(&text));
-	tt_str_deinit(&text);
-	TT_NEED_MEMORY(kept);
-	attrs[NEW_MAPPER] = ttnn_v_string(kept);
-	return TTNN_OK;
+	return tt_topology_text(&attrs[NEW_MAPPER], call, &spread, placements);
 }
 
 /* Launches, as tiles; the result is the caller's. */

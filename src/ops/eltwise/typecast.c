@@ -11,6 +11,7 @@
 #include "backend/backend.h"
 #include "golden/golden.h"
 #include "ops/eltwise/eltwise.h"
+#include "ops/movement/movement.h"
 #include "ops/usual.h"
 
 #define ATTRS(X)                                                                                   \
@@ -270,6 +271,19 @@ static tt_status typecast_expand(struct tt_call *call)
 	return typecast_launch(call, input, output, to);
 }
 
+/* A copy into another type, which casts on the way out. */
+static tt_status experimental_expand(struct tt_call *call)
+{
+	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
+	struct tt_shard_want want = {.in = tt_call_tensor(call, "input_tensor"),
+				     .out = tt_call_tensor(call, "optional_output_tensor")};
+	struct tt_tensor *out;
+
+	want.memory = memory ? memory : &want.in->spec.memory;
+	want.dtype = target(call, want.in->spec.dtype);
+	return tt_call_give(call, tt_copy_launch(&out, call, &want), &out);
+}
+
 /*
  * As the chip casts: floats are cut, to uint16 rounded, and held inside of the type; bytes and whole
  * numbers wrap, but for uint16, which holds those of 32 bits.
@@ -292,6 +306,19 @@ static double cast_value(enum ttnn_dtype from, enum ttnn_dtype to, double value)
 	return value < low ? low : value > high ? high : value;
 }
 
+/* What is copied into another type is cut and wraps. */
+static tt_status experimental_golden(struct tt_golden *golden)
+{
+	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
+	struct tt_array *out =
+		in ? tt_golden_out(golden, &in->shape, target(&golden->call, in->dtype)) : NULL;
+
+	TT_GOLDEN_NEED(out);
+	for (uint64_t i = 0; i < in->count; i++)
+		*tt_at(out, i) = tt_golden_fit(out->dtype, *tt_at(in, i));
+	return TTNN_OK;
+}
+
 static tt_status typecast_golden(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
@@ -312,8 +339,8 @@ static const struct tt_op ops[] = {
 	 .doc = "The same numbers in another type.",
 	 .sigs = {"input_tensor: Tensor, dtype: DataType, memory_config: MemoryConfig? = None, "
 		  "optional_output_tensor: Tensor? = None"},
-	 .expand = typecast_expand,
-	 .golden = typecast_golden,
+	 .expand = experimental_expand,
+	 .golden = experimental_golden,
 	 .pcc = 0.99},
 	{.name = "ttnn.typecast",
 	 .doc = "The same numbers in another type; from float to integer they are cut.",

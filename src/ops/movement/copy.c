@@ -17,10 +17,10 @@
  * in which overlapping pages are moved.
  */
 
-#include "ops/movement/copy.h"
 #include "golden/golden_movement.h"
 #include "ops/compute.h"
 #include "ops/movement/movement.h"
+#include "ops/movement/shard_ops.h"
 
 /* ---- copy: refusals -------------------------------------------------------------------------------- */
 

@@ -259,6 +259,17 @@ struct ttnn_shape tt_shape_in_tiles(const struct ttnn_shape *shape);
 
 /* ---- running ------------------------------------------------------------------------------------- */
 
+/* What a copy is to be. */
+struct tt_shard_want {
+	struct tt_tensor *in, *out; /* out: given, or NULL */
+	const struct ttnn_memory_config *memory;
+	enum ttnn_dtype dtype;
+};
+
+/* Launches CopyDeviceOperation: any layout, memory and type to any other. */
+tt_status tt_copy_launch(struct tt_tensor **out, struct tt_call *call,
+			 const struct tt_shard_want *want);
+
 /* A program with one input that has the values of its input, element by element. */
 tt_status tt_kernel_copy(struct tt_launch *launch);
 

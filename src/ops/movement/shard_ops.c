@@ -10,7 +10,6 @@
 #include <inttypes.h>
 
 #include "golden/golden_movement.h"
-#include "ops/movement/copy.h"
 #include "ops/movement/movement.h"
 #include "ops/movement/shard_ops.h"
 #include "ops/objects.h"

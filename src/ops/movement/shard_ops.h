@@ -2,14 +2,8 @@
 #ifndef TT_OPS_MOVEMENT_SHARD_OPS_H
 #define TT_OPS_MOVEMENT_SHARD_OPS_H
 
+#include "ops/movement/movement.h"
 #include "ops/op.h"
-
-/* What a program that moves a tensor is launched with; checked before a launch, too. */
-struct tt_shard_want {
-	struct tt_tensor *in, *out; /* out: given, or NULL */
-	const struct ttnn_memory_config *memory;
-	enum ttnn_dtype dtype;
-};
 
 /* The spec of the result: the given output's, or the input's in the wanted memory. */
 tt_status tt_shard_spec(struct ttnn_tensor_spec *out, const struct tt_shard_want *want);
