@@ -126,39 +126,21 @@ METHOD(deallocate)
 METHOD(pad)
 METHOD(unpad)
 
-static bool is_block_on_host(const ttnn_tensor *tensor)
-{
-	enum ttnn_dtype dtype = ttnn_tensor_get_spec(tensor)->dtype;
-
-	return (dtype == TTNN_BFLOAT8_B || dtype == TTNN_BFLOAT4_B) &&
-	       !ttnn_tensor_get_device(tensor);
-}
-
-/* to(layout) on the host; to(device, ...) is an operation. */
+/* to(layout) and to(device, ...); on a device another layout is an operation of its own. */
 static PyObject *method_to(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
 			   PyObject *kwnames)
 {
-	ttnn_tensor *tensor = ((struct py_tensor *)self)->tensor, *result;
+	ttnn_tensor *tensor = ((struct py_tensor *)self)->tensor;
 	const ttnn_enum *type;
-	enum ttnn_status status;
-	struct py_call guard;
 	int64_t layout;
 
-	if (nargs == 0 || !py_enum_read(&type, &layout, args[0]) || type != py_enum_layout)
-		return method("ttnn.Tensor.to", self, args, nargs, kwnames);
-	if (!tensor)
-		return PyErr_Format(PyExc_RuntimeError, "this Tensor was never initialised");
-	if (is_block_on_host(tensor)) /* stays in tiles, as upstream's does */
-		return Py_NewRef(self);
-	if (ttnn_tensor_get_device(tensor)) {
+	if (tensor && ttnn_tensor_get_device(tensor) && nargs > 0 &&
+	    py_enum_read(&type, &layout, args[0]) && type == py_enum_layout) {
 		PyObject *both[2] = {self, args[0]};
 
 		return py_run_method("ttnn.to_layout", both, 2, NULL);
 	}
-	py_call_begin(&guard);
-	status = ttnn_tensor_to_layout(&result, tensor, (enum ttnn_layout)layout, 0);
-	status = py_call_end(&guard, status, &result);
-	return status == TTNN_OK ? py_new_tensor(result) : py_fail(status, "Tensor.to");
+	return method("ttnn.Tensor.to", self, args, nargs, kwnames);
 }
 
 /* reshape(shape) and reshape(1, 2, 3) */

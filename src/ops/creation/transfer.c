@@ -4,6 +4,7 @@
  * Nothing here launches a program. Bytes are shared where both sides lay them out alike: the device
  * model copies them when one side writes.
  */
+#include "ops/movement/movement.h"
 #include "ops/creation/creation.h"
 
 #include <string.h>
@@ -321,10 +322,10 @@ static tt_status fetch(struct tt_tensor **out, struct tt_tensor *tensor)
 }
 
 /* Recorded as Tensor::cpu; a host tensor is returned as it is. */
-tt_status tt_host_from_device(struct tt_tensor **out, struct tt_call *call,
-			      struct tt_tensor *tensor)
+static tt_status from_device(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *tensor,
+			     bool blocking)
 {
-	struct ttnn_value args[] = {ttnn_v_tensor(tensor), ttnn_v_int(1)};
+	struct ttnn_value args[] = {ttnn_v_tensor(tensor), ttnn_v_int(blocking)};
 	tt_status status;
 
 	if (!tt_tensor_device(tensor)) {
@@ -336,6 +337,12 @@ tt_status tt_host_from_device(struct tt_tensor **out, struct tt_call *call,
 	status = fetch(out, tensor);
 	tt_host_end(call, status == TTNN_OK ? *out : NULL, status);
 	return status;
+}
+
+tt_status tt_host_from_device(struct tt_tensor **out, struct tt_call *call,
+			      struct tt_tensor *tensor)
+{
+	return from_device(out, call, tensor, true);
 }
 
 /* Tensors of a dry run have no bytes: only the spec changes. */
@@ -390,23 +397,32 @@ static tt_status expand_to_device(struct tt_call *call)
 }
 
 /* The method keeps what the tensor's own config says. */
+/* To a device, or on the host into another layout; on a device that is an operation of its own. */
 static tt_status expand_method_to(struct tt_call *call)
 {
-	struct tt_tensor *out;
+	struct tt_tensor *tensor = tt_call_tensor(call, "tensor"), *out;
+	const struct ttnn_value *layout = tt_call_arg(call, "layout");
+	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
+	struct ttnn_value args[] = {ttnn_v_tensor(tensor), *tt_call_arg(call, "device"),
+				    ttnn_v_int(memory != NULL)};
 
-	return tt_call_give(call,
-			    tt_host_to_device(&out, call, tt_call_tensor(call, "tensor"),
-					      tt_call_arg(call, "device")->device,
-					      tt_call_memory(call, "memory_config")),
+	if (!tt_value_given(layout))
+		return tt_call_give(call, to_device(&out, call, args, memory), &out);
+	if (!tt_tensor_device(tensor))
+		return tt_call_give(call,
+				    tt_host_to_layout(&out, call, tensor,
+						      (enum ttnn_layout)layout->integer),
+				    &out);
+	return tt_call_give(call, TT_CALL(&out, call, "ttnn.to_layout", {NULL, args[0]}, {NULL, *layout}),
 			    &out);
 }
 
 static tt_status expand_from_device(struct tt_call *call)
 {
-	struct tt_tensor *out;
+	struct tt_tensor *tensor = tt_call_tensor(call, "tensor"), *out;
 
-	return tt_call_give(call, tt_host_from_device(&out, call, tt_call_tensor(call, "tensor")),
-			    &out);
+	return tt_call_give(
+		call, from_device(&out, call, tensor, tt_call_bool(call, "blocking", true)), &out);
 }
 
 /* On the host only. */
@@ -604,7 +620,8 @@ static const struct tt_op ops[] = {
 	OP("Tensor.cpu", expand_from_device, tt_golden_transfer, "The method form of from_device.",
 	   "tensor: Tensor, blocking: bool = True, cq_id: int? = None"),
 	OP("Tensor.to", expand_method_to, tt_golden_transfer, "The method form of to_device.",
-	   "tensor: Tensor, device: Device, memory_config: MemoryConfig? = None, cq_id: int? = None"),
+	   "tensor: Tensor, device: Device, memory_config: MemoryConfig? = None, cq_id: int? = None",
+	   "tensor: Tensor, layout: Layout"),
 	NONE("Tensor.deallocate", expand_deallocate,
 	     "The method form of deallocate; memory that others share stays.",
 	     "tensor: Tensor, force: bool = False"),

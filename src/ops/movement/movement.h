@@ -233,6 +233,10 @@ tt_status tt_call_slice(struct tt_tensor **out, struct tt_call *call, const stru
 tt_status tt_slice_plan(struct tt_plan *plan, const struct tt_launch *launch,
 			const struct tt_part *part);
 
+/* Another layout on the host, recorded as Tensor::to_layout; block floats have no rows and stay. */
+tt_status tt_host_to_layout(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			    enum ttnn_layout layout);
+
 /* The scope "Tensor::pad": a host tensor with padding of this value around it. */
 tt_status tt_host_pad(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 		      const struct ttnn_shape *const shapes[2], double value);

@@ -236,11 +236,17 @@ static tt_status host_step(struct tt_tensor **out, struct tt_call *call, struct 
 
 	tt_host_begin(call, "Tensor::to_layout", args, TT_COUNT(args));
 	if (layout == TTNN_ROW_MAJOR && tt_dtype_is_block(in->spec.dtype))
-		*out = ttnn_tensor_ref(in);
+		status = tt_tensor_share(out, in, NULL);
 	else
 		status = ttnn_tensor_to_layout(out, in, layout, pad_value);
 	tt_host_end(call, status == TTNN_OK ? *out : NULL, status);
 	return status;
+}
+
+tt_status tt_host_to_layout(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
+			    enum ttnn_layout layout)
+{
+	return host_step(out, call, in, layout, 0);
 }
 
 /* Rows were made without padding: there is nothing left to cut off. */
