@@ -15,6 +15,7 @@ struct cut {
 	const struct tt_array *in;
 	uint32_t batches, rows, heads, width, start;
 	uint32_t each, pitch; /* (optional) */
+	uint32_t out_rows;    /* (optional) with padding, which is 0, as columns beyond the last are */
 	bool transpose;       /* columns before rows */
 	bool decode;          /* [1, rows, heads, width] instead of [batches, heads, rows, width] */
 };
@@ -28,11 +29,12 @@ static uint64_t column_of(const struct cut *cut, uint64_t head)
 
 static tt_status cut(struct tt_golden *golden, const struct cut *cut)
 {
-	struct ttnn_shape shape = TT_SHAPE(cut->batches, cut->heads, cut->rows, cut->width);
+	uint32_t rows = cut->out_rows ? cut->out_rows : cut->rows;
+	struct ttnn_shape shape = TT_SHAPE(cut->batches, cut->heads, rows, cut->width);
 	uint32_t across = tt_shape_last(&cut->in->shape, 1);
 	struct tt_array *out;
 
-	if (!cut->width || (uint64_t)cut->heads * cut->width > across)
+	if (!cut->width || (!cut->out_rows && (uint64_t)cut->heads * cut->width > across))
 		return tt_fail(TTNN_INVALID, "%s: %u columns are too few for the heads",
 			       golden->op->name, across);
 	if (cut->transpose)
@@ -42,17 +44,20 @@ static tt_status cut(struct tt_golden *golden, const struct cut *cut)
 	out = tt_golden_out(golden, &shape, cut->in->dtype);
 	TT_GOLDEN_NEED(out);
 	for (uint64_t b = 0; b < cut->batches; b++)
-		for (uint64_t r = 0; r < cut->rows; r++)
+		for (uint64_t r = 0; r < rows; r++)
 			for (uint64_t h = 0; h < cut->heads; h++)
 				for (uint64_t c = 0; c < cut->width; c++) {
 					const uint64_t to[] = {b, h, cut->transpose ? c : r,
 							       cut->transpose ? r : c};
 					const uint64_t decoded[] = {0, r, h, c};
+					uint64_t column = column_of(cut, h) + c;
+					bool is = r < cut->rows && column < across;
 
 					*tt_at(out,
 					       tt_array_index(out, cut->decode ? decoded : to)) =
-						*tt_at(cut->in, (b * cut->rows + r) * across +
-									column_of(cut, h) + c);
+						is ? *tt_at(cut->in, (b * cut->rows + r) * across +
+									     column)
+						   : 0;
 				}
 	return TTNN_OK;
 }
@@ -261,9 +266,10 @@ tt_status tt_golden_fixed_heads(struct tt_golden *golden)
 	TT_GOLDEN_NEED(in);
 	part.batches = in->shape.dim[0];
 	part.rows = tt_shape_last(&in->shape, 2);
+	part.out_rows = (uint32_t)tt_div_up(part.rows, TT_TILE) * TT_TILE;
 	if (fixed->heads)
 		return three(golden, &part, fixed->heads, fixed->kv_heads);
-	part.heads = tt_shape_last(&in->shape, 1) / fixed->width;
+	part.heads = (uint32_t)tt_div_up(tt_shape_last(&in->shape, 1), fixed->width);
 	for (int i = 0; i < 3; i++)
 		TT_TRY(cut(golden, &part));
 	return TTNN_OK;

@@ -437,30 +437,46 @@ static uint32_t fixed_heads(const struct tt_launch *launch, int which)
 	return which == 0 ? fixed->heads : fixed->kv_heads;
 }
 
+static tt_status fixed_validate(struct tt_launch *launch)
+{
+	const struct tt_fixed_heads *fixed = fixed_of(launch);
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+	uint32_t width = tt_shape_last(&in->padded, 1);
+
+	TT_REQUIRE(in->dtype == TTNN_FLOAT32 || in->dtype == TTNN_BFLOAT16 ||
+			   in->dtype == TTNN_BFLOAT8_B,
+		   "input_tensor.dtype() == tt::tt_metal::DataType::FLOAT32 || "
+		   "input_tensor.dtype() == tt::tt_metal::DataType::BFLOAT16 || "
+		   "input_tensor.dtype() == tt::tt_metal::DataType::BFLOAT8_B",
+		   "Unsupported data format");
+	TT_REQUIRE(in->layout == TTNN_TILE, "input_tensor.layout() == Layout::TILE",
+		   "Input tensor layout must be TILE but got Layout::%s",
+		   tt_enum_name(&tt_enum_layout, in->layout));
+	if (!fixed->heads || width == (fixed->heads + 2 * fixed->kv_heads) * fixed->width)
+		return TTNN_OK;
+	return tt_fail_cond(TTNN_INVALID, "input_shape[3] == expected", "Unsupported input shape");
+}
+
 static tt_status fixed_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 
 	TT_TRY(tt_need_dim(&in->shape, 3));
 	launch->output_count = 3;
+	if (tt_memory_config_is_sharded(launch->attrs[0].memory)) {
+		TT_REQUIRE(fixed_of(launch)->heads, "false",
+			   "Sharded output memory config is not supported for "
+			   "nlp_create_qkv_heads_segformer");
+		TT_TRY(fixed_validate(launch));
+	}
 	for (int i = 0; i < 3; i++) {
-		struct ttnn_shape shape = TT_SHAPE(in->shape.dim[0], fixed_heads(launch, i),
-						   in->shape.dim[2], fixed_of(launch)->width);
+		struct ttnn_shape shape = TT_SHAPE(in->padded.dim[0], fixed_heads(launch, i),
+						   in->padded.dim[2], fixed_of(launch)->width);
 
 		TT_TRY(tt_spec_simple(&launch->specs[i], &shape, in->dtype, TTNN_TILE,
 				      launch->attrs[0].memory));
 	}
 	return TTNN_OK;
-}
-
-static tt_status fixed_validate(struct tt_launch *launch)
-{
-	const struct tt_fixed_heads *fixed = fixed_of(launch);
-	uint32_t width = tt_shape_last(&launch->inputs[0]->spec.padded, 1);
-
-	if (!fixed->heads || width == (fixed->heads + 2 * fixed->kv_heads) * fixed->width)
-		return TTNN_OK;
-	return tt_fail_cond(TTNN_INVALID, "input_shape[3] == expected", "Unsupported input shape");
 }
 
 /*
@@ -472,27 +488,39 @@ static tt_status fixed_rows(struct tt_plan *plan, const struct tt_launch *launch
 	const struct tt_tensor *in = launch->inputs[0];
 	const ttnn_core_set *cores;
 
-	TT_TRY(cores_by_rows(&cores, launch, 1));
+	TT_TRY(tt_cores_for(&cores, launch, in->spec.rows / TT_TILE));
 	return TT_PLAN(plan, cores,
 		       TT_CB_ROW(0, "src0_cb",
 				 .pages = 2 * (tt_shape_last(&in->spec.padded, 1) / TT_TILE),
 				 .page = tt_tile_bytes_of(in->spec.dtype)));
 }
 
+/* The row with its padding, which is 0, where heads reach into that. */
+static tt_status whole_row(struct tt_tensor **out, struct tt_tensor *in)
+{
+	*out = in;
+	if (ttnn_shape_equal(&in->spec.shape, &in->spec.padded))
+		return TTNN_OK;
+	TT_TRY(tt_scratch(out, &in->spec.padded, in->spec.dtype, TTNN_TILE));
+	TT_TRY(tt_backend_get()->fill(*out, 0, TT_FILL_ALL));
+	return tt_move_part(*out, in, &(struct tt_move_block){.extent = in->spec.shape.dim});
+}
+
 static tt_status fixed_kernel(struct tt_launch *launch)
 {
 	const struct tt_fixed_heads *fixed = fixed_of(launch);
+	struct tt_tensor *row;
 	uint32_t start = 0;
 
+	TT_TRY(whole_row(&row, launch->inputs[0]));
 	for (int i = 0; i < 3; i++) {
-		TT_TRY(heads_take(
-			&(struct part){launch->outputs[i], launch->inputs[0], start, false, 0, 0}));
+		TT_TRY(heads_take(&(struct part){launch->outputs[i], row, start, false, 0, 0}));
 		start += fixed->heads ? fixed_heads(launch, i) * fixed->width : 0;
 	}
 	return TTNN_OK;
 }
 
-#define FIXED(var, device, params, factory_name)                                                   \
+#define FIXED(var, device, params, factory_name, ...)                                                \
 	static const struct tt_schema var##_schema = {params, concat_fields, 1, false};            \
 	static const struct tt_factory var##_factories[] = {                                       \
 		{.name = factory_name, .memory = fixed_rows}};                                     \
@@ -506,16 +534,17 @@ static tt_status fixed_kernel(struct tt_launch *launch)
 		.factory_count = 1,                                                                \
 		TT_KERNEL(fixed_kernel),                                                           \
 		.cost = tt_cost_unmodelled_move,                                                   \
+		__VA_ARGS__                                                                        \
 	}
 #define DIRECT(device)                                                                             \
 	"ttnn::device_operation::MeshDeviceOperationAdapter<ttnn::experimental::prim::" device     \
 	">::DirectDescriptorFactory"
 FIXED(falcon, "NlpCreateHeadsFalcon7BDeviceOperation", "NlpCreateQkvHeadsFalcon7bParams",
-      DIRECT("NlpCreateHeadsFalcon7BDeviceOperation"));
+      DIRECT("NlpCreateHeadsFalcon7BDeviceOperation"), .mute = false);
 FIXED(vit, "NlpCreateHeadsVitDeviceOperation", "NlpCreateQkvHeadsVitParams",
-      DIRECT("NlpCreateHeadsVitDeviceOperation"));
+      DIRECT("NlpCreateHeadsVitDeviceOperation"), .drops_forward = true);
 FIXED(segformer, "NlpCreateHeadsSegformerDeviceOperation", "NlpCreateQkvHeadsSegformerParams",
-      DIRECT("NlpCreateHeadsSegformerDeviceOperation"));
+      DIRECT("NlpCreateHeadsSegformerDeviceOperation"), .mute = true, .drops_forward = true);
 
 /* ---- operations ------------------------------------------------------------------------------------------ */
 

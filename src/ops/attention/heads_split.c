@@ -112,14 +112,9 @@ static tt_status split_heads_rows(struct tt_plan *plan, const struct tt_launch *
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	uint64_t tile = tt_tile_bytes_of(in->dtype), tiles = in->padded.dim[3] / TT_TILE / 3;
-	struct ttnn_core grid = launch->attrs[GRID].core;
 	uint32_t across = in->padded.dim[2] / TT_TILE, down = in->padded.dim[0];
 	const ttnn_core_set *cores;
 
-	TT_REQUIRE(across <= grid.x && down <= grid.y,
-		   "num_cores_x <= compute_with_storage_grid_size.x",
-		   "a grid of %u x %u cores is needed, there are %u x %u", across, down, grid.x,
-		   grid.y);
 	TT_TRY(tt_core_set_grid(&cores, across, down));
 	return TT_PLAN(plan, cores, TT_CB_ROW(0, "src0_cb", .pages = 2 * tiles, .page = tile),
 		       TT_CB_ROW(1, "src1_cb", .pages = 4 * tiles, .page = tile),
@@ -190,6 +185,7 @@ static const struct tt_prog program = {
 	.prim = "ttnn::prim::split_query_key_value_and_split_heads",
 	.attrs = &schema,
 	.infer = split_heads_infer,
+	.drops_forward = true,
 	.validate = split_heads_validate,
 	TT_FACTORIES(factories),
 	.choose = heads_split_choose,

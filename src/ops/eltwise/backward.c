@@ -481,7 +481,7 @@ static double gelu_slope(double x)
 	P(sinh, LIMITED("cosh(x)"), cosh(x))                                                        \
 	W(softplus, "beta: float = 1.0, threshold: float = 20.0", "beta", "threshold",              \
 	  "m = multiply(x, beta); t = multiply(g, sigmoid(m)); "                                    \
-	  "return where(gt(m, threshold), g, t)",                                                   \
+	  "y = where(gt(m, threshold), g, t); drop m; drop t; return y",                            \
 	  p *x > q ? 1 : 1 / (1 + exp(-p * x)))                                                     \
 	W(softshrink, "lambd: float = 0.5", "lambd", NULL,                                          \
 	  "return where(logical_or(lt(x, -lambd), gt(x, lambd)), g, 0.0)", fabs(x) > p)             \

@@ -266,6 +266,10 @@ static tt_status check_snake(const struct tt_launch *launch)
 	TT_REQUIRE(launch->inputs[1]->spec.dtype == dtype && launch->inputs[2]->spec.dtype == dtype,
 		   "alpha.dtype() == a.dtype() && beta.dtype() == a.dtype()",
 		   "snake_beta requires alpha.dtype == beta.dtype == input.dtype");
+	if (!ttnn_shape_equal(alpha, &launch->inputs[2]->spec.shape))
+		return tt_fail_shapes(TTNN_INVALID, "alpha.logical_shape() == beta.logical_shape()",
+				      "snake_beta requires alpha.shape == beta.shape, got %s vs %s",
+				      alpha, &launch->inputs[2]->spec.shape);
 	TT_REQUIRE(in->rank >= 2, "a.logical_shape().rank() >= 2",
 		   "snake_beta requires input rank >= 2, got rank %u", in->rank);
 	TT_REQUIRE(tt_shape_last(in, 1) == tt_shape_last(alpha, 1), "a_shape[-1] == ab_shape[-1]",

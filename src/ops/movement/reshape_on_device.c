@@ -105,11 +105,39 @@ static tt_status on_device_reshape_kernel(struct tt_launch *launch)
 	return tt_backend_get()->reshape(out, whole);
 }
 
+static tt_status on_device_reshape_validate(struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+
+	TT_REQUIRE(in->dtype == TTNN_BFLOAT16 || in->dtype == TTNN_FLOAT32,
+		   "input_tensor_a.dtype() == DataType::BFLOAT16 or input_tensor_a.dtype() == "
+		   "DataType::FLOAT32",
+		   "Input tensor dtype must be BFLOAT16 or FLOAT32 but got DataType::%s",
+		   tt_enum_name(&tt_enum_dtype, in->dtype));
+	TT_REQUIRE(!tt_memory_config_is_sharded(&in->memory),
+		   "input_tensor_a.memory_config().memory_layout() == "
+		   "TensorMemoryLayout::INTERLEAVED",
+		   "Use ttnn::reshape for reshaping sharded inputs");
+	TT_REQUIRE(!tt_memory_config_is_sharded(launch->attrs[MEMORY].memory),
+		   "operation_attributes.output_mem_config.memory_layout() == "
+		   "TensorMemoryLayout::INTERLEAVED",
+		   "Reshape does not currently support sharding. Use ttnn::reshape for reshaping "
+		   "sharded inputs");
+	TT_REQUIRE(in->layout != TTNN_ROW_MAJOR ||
+			   (tt_shape_last(&in->padded, 1) % 8 == 0 &&
+			    tt_shape_last(launch->attrs[PADDED].shape, 1) % 8 == 0),
+		   "input_tensor_a.padded_shape()[3] % ROW_MAJOR_WIDTH == 0 && "
+		   "operation_attributes.padded_output_shape[3] % ROW_MAJOR_WIDTH == 0",
+		   "Operand/target width must be a multiple of 8");
+	return TTNN_OK;
+}
+
 static const struct tt_prog program = {
 	.device_op = "ReshapeDeviceOperation",
 	.prim = "ttnn::prim::reshape_on_device",
 	.attrs = &schema,
 	.infer = on_device_reshape_infer,
+	.validate = on_device_reshape_validate,
 	TT_FACTORIES(factories),
 	.choose = on_device_reshape_choose,
 	TT_KERNEL(on_device_reshape_kernel),
