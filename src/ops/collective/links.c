@@ -27,6 +27,20 @@ struct ttnn_value tt_group_topology(const struct tt_device *device, const struct
 			     ring && line && size > 2 ? TT_TOPOLOGY_RING : TT_TOPOLOGY_LINEAR);
 }
 
+struct ttnn_value tt_group_usual_topology(const struct tt_device *device,
+					  const struct ttnn_value *asked, int64_t axis)
+{
+	struct ttnn_value out = tt_group_topology(device, asked, axis);
+
+	if (asked->kind == TTNN_VALUE_ENUM
+		    ? asked->integer == TT_TOPOLOGY_MESH || asked->integer == TT_TOPOLOGY_TORUS
+		    : tt_fabric_is_plane(ttnn_fabric_get()))
+		return tt_value_enum(&tt_enum_topology, out.integer == TT_TOPOLOGY_RING
+								? TT_TOPOLOGY_TORUS
+								: TT_TOPOLOGY_MESH);
+	return out;
+}
+
 tt_status tt_group_links(struct ttnn_value *out, const struct tt_call *call,
 			 const struct tt_device *device)
 {
