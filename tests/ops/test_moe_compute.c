@@ -4,6 +4,7 @@
 #include "golden.h"
 #include "ops/given_mesh.h"
 #include "ops/op_enums.h"
+#include "tensor/spread.h"
 
 static const char *const name = "ttnn.experimental.moe_compute";
 
@@ -211,6 +212,37 @@ static void add_line_case(struct given *given, uint32_t n, const struct line *li
 		given_add(given, "num_shared_experts_per_device", ttnn_v_int(1));
 	if (n % 4 == 2)
 		given_tensor(given, "optional_output_tensor", &out, -1, 1);
+}
+
+/* A call that is refused with these words. */
+static void refused(struct given *given, const char *text)
+{
+	struct ttnn_results results = {0};
+
+	CHECK_FAILS(ttnn_call(&results, name, given->args, given->count, TTNN_FRONTEND_C),
+		    TTNN_INVALID, text);
+	given_free(given);
+}
+
+/* Chips beside an axis of one all work on the same tokens; a caller's tensor has rows of such numbers. */
+TEST(tensors_that_do_not_fit)
+{
+	const struct line line = {1, 8, 0};
+	struct given given = {.state = 8};
+	struct ttnn_spec_args out = {.shape = {3, {1, 1, 256}}, .dtype = TTNN_FLOAT32};
+
+	for (size_t i = 0; i < 4; i++) {
+		add_line_case(&given, 0, &line);
+		given.tensors[i]->spread = tt_spread_with(
+			0, 0, (struct tt_spread){.extent = 8, .shard = true, .dim = 0});
+		refused(&given, "on a multi-device mesh requires a fully replicated");
+	}
+	add_line_case(&given, 0, &(const struct line){1, 8, 1});
+	given_tensor(&given, "optional_output_tensor", &out, -1, 1);
+	refused(&given, "optional_output_tensor must have rows of 256 numbers of bfloat16");
+	add_line_case(&given, 0, &(const struct line){1, 8, 1});
+	given.args[given.count - 1].value = ttnn_v_int(0);
+	refused(&given, "num_links must be greater than 0");
 }
 
 TEST(experts_along_an_axis)

@@ -18,6 +18,7 @@
 #include "ops/collective/moe_places.h"
 #include "ops/collective/reduce_combine.h"
 #include "ops/op_enums.h"
+#include "tensor/spread.h"
 #include "tensor/text.h"
 
 static const struct tt_enum_row path_rows[] = {{TT_MOE_ONLY, "ComputeOnly"},
@@ -220,6 +221,26 @@ static tt_status check_extents(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* Chips beside an axis of one work on the same tokens. */
+static tt_status check_copies(const struct tt_launch *launch)
+{
+	static const char *const names[TT_MOE_MAPPING + 1] = {"input", "expert indices",
+							      "expert scores", "expert mapping"};
+
+	for (size_t i = 0; i <= TT_MOE_MAPPING; i++)
+		TT_REQUIRE(launch->attrs[TT_MOE_PATH].integer != TT_MOE_CLUSTER ||
+				   launch->device->rows * launch->device->cols == 1 ||
+				   !(launch->inputs[i]->spread & TT_SPREAD_CUTS),
+			   "std::holds_alternative<tt::tt_metal::distributed::MeshMapperConfig::"
+			   "Replicate>(placement)",
+			   "moe_compute over a mesh axis of extent 1 on a multi-device mesh "
+			   "requires a fully replicated %s topology (every coordinate reads the "
+			   "whole token set and its routing); the caller reduces the per-device "
+			   "partials",
+			   names[i]);
+	return TTNN_OK;
+}
+
 static tt_status check_given(const struct tt_launch *launch)
 {
 	const struct tt_tensor *out = launch->extra;
@@ -261,6 +282,7 @@ static tt_status moe_validate(struct tt_launch *launch)
 	TT_REQUIRE(most >= tokens, "max_tokens >= total_tokens",
 		   "Too many tokens in input, got: %" PRIu64 " but expected max: %" PRIu64, tokens,
 		   most);
+	TT_TRY(check_copies(launch));
 	TT_TRY(check_given(launch));
 	TT_REQUIRE(launch->attrs[TT_MOE_PATH].integer != TT_MOE_FABRIC ||
 			   launch->attrs[TT_MOE_COMBINE].items[LINKS].integer > 0,
@@ -514,6 +536,17 @@ static tt_status moe_memory(struct tt_plan *plan, const struct tt_launch *launch
 		       : TTNN_OK;
 }
 
+/* Beside an axis of one as the tokens are, whatever the weights are. */
+static uint64_t moe_spread(const struct tt_launch *launch)
+{
+	const struct tt_spread_tensors all = {launch->inputs, launch->outputs, launch->input_count,
+					      launch->output_count};
+
+	return launch->attrs[TT_MOE_PATH].integer == TT_MOE_CLUSTER
+		       ? launch->inputs[TT_MOE_TOKENS]->spread
+		       : tt_spread_of_results(&all);
+}
+
 /* Chips wait for each other twice; the caller's semaphore may be the second. */
 static tt_status moe_choose(uint32_t *out, struct tt_launch *launch)
 {
@@ -532,6 +565,7 @@ static const struct tt_prog program = {
 	.infer = moe_infer,
 	.validate = moe_validate,
 	.choose = moe_choose,
+	.spread = moe_spread,
 	TT_FACTORY("ttnn::experimental::prim::MoEComputeMeshWorkloadFactory", moe_memory),
 	TT_KERNEL(tt_moe_kernel),
 	.per_chip = true,
