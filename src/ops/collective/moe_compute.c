@@ -531,7 +531,7 @@ static tt_status moe_memory(struct tt_plan *plan, const struct tt_launch *launch
 		TT_TRY(check_workers(launch));
 	TT_TRY(combine_memory(plan, launch, found.combiners));
 	return path == TT_MOE_FABRIC
-		       ? tt_combine_check_mux(launch, launch->attrs[TT_MOE_COMBINE].items,
+		       ? tt_combine_check_mux(plan, launch, launch->attrs[TT_MOE_COMBINE].items,
 					      found.combiners)
 		       : TTNN_OK;
 }

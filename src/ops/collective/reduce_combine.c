@@ -185,17 +185,18 @@ static tt_status combine_choose(uint32_t *out, struct tt_launch *launch)
 }
 
 /* The first chip along a line has one neighbour, others have two. */
-tt_status tt_combine_check_mux(const struct tt_launch *launch, const struct ttnn_value *params,
-			       const ttnn_core_set *workers)
+tt_status tt_combine_check_mux(struct tt_plan *plan, const struct tt_launch *launch,
+			       const struct ttnn_value *params, const ttnn_core_set *workers)
 {
 	const ttnn_core_set *mux = params[MUX].core_set, *both;
 	uint32_t members = tt_group_size(launch->device, params[AXIS].integer != 0);
 	uint32_t neighbors = members < 3 ? members - 1 : 2;
 	uint64_t links = (uint64_t)params[LINKS].integer, has = mux ? ttnn_core_set_cores(mux) : 0;
+	bool line = params[TOPOLOGY].integer == TT_TOPOLOGY_LINEAR;
 	struct tt_str text = {0};
 	tt_status status = TTNN_OK;
 
-	if (links > has && params[TOPOLOGY].integer == TT_TOPOLOGY_LINEAR)
+	if (line && links > has)
 		neighbors = 1;
 	if (mux)
 		tt_text_core_set(&text, mux, TTNN_DIALECT_TT_METAL);
@@ -216,6 +217,8 @@ tt_status tt_combine_check_mux(const struct tt_launch *launch, const struct ttnn
 			" * neighbors.size()=%u), Available: %" PRIu64 ". mux_core_range_set=%s",
 			links * neighbors, links, neighbors, has, mux ? tt_str_text(&text) : "{}");
 	tt_str_deinit(&text);
+	if (status != TTNN_OK && line && links <= has && tt_has_l1_small(launch->device))
+		tt_plan_begun(plan);
 	TT_TRY(status);
 	if (!neighbors)
 		return TTNN_OK;
@@ -263,7 +266,7 @@ static tt_status combine_memory(struct tt_plan *plan, const struct tt_launch *la
 		TT_CB_ROW(6, "token_activations", .pages = 1,
 			  .page = tt_align_to(launch->inputs[ACTIVE]->spec.page_bytes, l1)),
 		TT_CB_ROW(7, "client_interface", .pages = 3, .page = TT_COMBINE_CLIENT_BYTES)));
-	return tt_combine_check_mux(launch, launch->attrs, cores);
+	return tt_combine_check_mux(plan, launch, launch->attrs, cores);
 }
 
 /* ---- numbers -------------------------------------------------------------------------------------------------- */

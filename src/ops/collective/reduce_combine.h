@@ -41,7 +41,7 @@ tt_status tt_combine_cut_find(struct tt_combine_cut *out, uint64_t bytes, uint64
  * Cores that pass on what workers send: one for each link and neighbour, with memory that nobody allocates. `params` are the
  * attributes. Refuses where there are too few or where they work themselves.
  */
-tt_status tt_combine_check_mux(const struct tt_launch *launch, const struct ttnn_value *params,
-			       const ttnn_core_set *workers);
+tt_status tt_combine_check_mux(struct tt_plan *plan, const struct tt_launch *launch,
+			       const struct ttnn_value *params, const ttnn_core_set *workers);
 
 #endif
