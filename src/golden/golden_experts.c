@@ -322,13 +322,21 @@ static void add_to(const struct unpacked *to, int64_t row, int64_t column, doubl
 	to->matrix[row * to->columns + column] += value;
 }
 
+/* The one shape whose blocks are of forty tiles. */
+static bool has_longer_reads(const struct tt_golden_expert *expert)
+{
+	return expert->cores == 8 && expert->in == 80 * SIDE && expert->between == 20 * SIDE &&
+	       !expert->bias;
+}
+
 static void unpack_up(struct tt_golden_expert *out, const struct tt_array *packed)
 {
+	bool longer = has_longer_reads(out);
 	struct place place = {.cores = out->cores,
 			      .rows = out->in / SIDE,
 			      .columns = out->between / SIDE,
-			      .high = 7,
-			      .half_high = 14};
+			      .high = longer ? 10 : 7,
+			      .half_high = longer ? 20 : 14};
 	struct unpacked to = {NULL, out->in, out->between, out->bias};
 	int64_t rows = place.rows + out->bias, all = out->layers * out->experts;
 	int64_t lines = (int64_t)packed->count / (4 * SIDE) / (all * out->cores), tile[3], core;
@@ -354,8 +362,10 @@ static void unpack_back(struct tt_golden_expert *out, const struct tt_array *pac
 		.cores = out->cores, .rows = out->between / SIDE, .columns = out->in / SIDE};
 	const struct unpacked to = {out->back, out->between, out->in, out->bias};
 	int64_t rows = (place.rows + out->bias) * SIDE, all = out->layers * out->experts, at[2];
-	int64_t high = up(place.rows + out->bias, 7) * 7;
-	int64_t groups = up(up(place.columns, place.cores), 4), lines = groups * high * SIDE;
+	int64_t most = up(place.columns, place.cores), step = has_longer_reads(out) ? 10 : 7;
+	int64_t high = up(place.rows + out->bias, step) * step;
+	bool half = step == 10 && most % 4 && most % 4 <= 2;
+	int64_t groups = up(most, 4) - half, lines = (groups * high + half * high / 2) * SIDE;
 
 	for (int64_t core = 0; core < out->cores; core++)
 		for (int64_t i = 0; i < lines * 4 * SIDE; i++) {
@@ -369,11 +379,31 @@ static void unpack_back(struct tt_golden_expert *out, const struct tt_array *pac
 		}
 }
 
+/* Of a shared expert a core reads its first columns alone, as many as the largest part has in pairs. */
+static void leave_columns(struct tt_golden_expert *out)
+{
+	int64_t tiles = out->between / SIDE,
+		most = up(up(up(tiles, out->parts), out->cores), 2) * 2;
+
+	most = most < 4 ? 4 : most;
+	for (int64_t core = 0; core < out->cores; core++) {
+		int64_t first = (before(tiles, core, out->cores) + most) * SIDE;
+		int64_t end = before(tiles, core + 1, out->cores) * SIDE;
+
+		for (int64_t row = 0; row <= out->in; row++)
+			for (int64_t column = first; column < end; column++)
+				out->first[0][row * out->between + column] =
+					out->first[1][row * out->between + column] = 0;
+	}
+}
+
 void tt_golden_unpack_expert(struct tt_golden_expert *out, const struct tt_array *gate_up,
 			     const struct tt_array *down)
 {
 	unpack_up(out, gate_up);
 	unpack_back(out, down);
+	if (out->parts)
+		leave_columns(out);
 }
 
 /* ---- shared experts ---------------------------------------------------------------------------------------------- */
@@ -382,8 +412,10 @@ void tt_golden_unpack_expert(struct tt_golden_expert *out, const struct tt_array
 static tt_status append_shared(struct tt_golden *golden, const char *const names[2], uint32_t dim,
 			       const int64_t cores_parts[2])
 {
-	const struct tt_array *routed = tt_golden_part(golden, tt_call_tensor(&golden->call, names[0]), 0),
-			      *shared = tt_golden_part(golden, tt_call_tensor(&golden->call, names[1]), 0);
+	const struct tt_array *routed = tt_golden_part(golden,
+						       tt_call_tensor(&golden->call, names[0]), 0),
+			      *shared = tt_golden_part(golden,
+						       tt_call_tensor(&golden->call, names[1]), 0);
 	struct ttnn_shape shape;
 	struct tt_array *out;
 	int64_t cores = cores_parts[0], tiles, own;

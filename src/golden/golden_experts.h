@@ -29,6 +29,7 @@ tt_status tt_golden_shared_experts(struct tt_golden *golden);
 struct tt_golden_expert {
 	int64_t in, between; /* in elements */
 	int64_t layers, experts, layer, expert, cores;
+	int64_t parts; /* so many chips share this one, each with its columns in front; 0: none */
 	bool bias;
 	double *first[2], *back;
 };

@@ -6,6 +6,7 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "golden/golden_experts.h"
+#include "golden/golden_mesh.h"
 #include "tensor/bf16.h"
 #include "tensor/layout.h"
 
@@ -29,6 +30,7 @@ struct layer {
 	const struct tt_array *in, *ids, *scores, *mapping;
 	struct packed first, back;
 	uint64_t tokens, experts, k, all;
+	uint64_t chip;       /* whose experts they are */
 	uint64_t cols, each; /* chips in a row of the mesh; tokens of each chip along the axis */
 	bool along;
 	bool all_sent;  /* also tokens whose choices are all the same */
@@ -115,12 +117,12 @@ static void whole_of(double *out, const struct layer *layer, const double *betwe
 	}
 }
 
-/* The first chip's experts are numbered in order; `seen` is the chip in whose eyes they are its own. */
+/* A chip's experts are numbered in order; `seen` is the chip in whose eyes they are its own. */
 static bool owns(const struct layer *layer, uint64_t seen, uint64_t expert)
 {
 	uint64_t row = layer->mapping->count > layer->all ? seen : 0;
 
-	return *tt_at(layer->mapping, row * layer->all + expert) == 0;
+	return *tt_at(layer->mapping, row * layer->all + expert) == (double)layer->chip;
 }
 
 static uint64_t place_of(const struct layer *layer, uint64_t expert)
@@ -128,7 +130,7 @@ static uint64_t place_of(const struct layer *layer, uint64_t expert)
 	uint64_t place = 0;
 
 	for (uint64_t i = 0; i < expert; i++)
-		place += owns(layer, 0, i);
+		place += owns(layer, layer->chip, i);
 	return place;
 }
 
@@ -146,13 +148,13 @@ static void tell_token(struct layer *layer, uint64_t token, uint64_t *found, uin
 {
 	uint64_t source = token / layer->each * (layer->along ? 1 : layer->cols);
 	const double *ids = tt_at(layer->ids, token * layer->k);
-	double *row = tt_at(layer->active, *found * words), *count;
+	double *row = tt_at(layer->active, *found * words), *count, *map;
 	bool any = false;
 
 	for (uint64_t i = 0; i < layer->k && (layer->all_sent || was_sent(layer, ids)); i++) {
 		uint64_t expert = (uint64_t)ids[i], place = place_of(layer, expert);
 
-		if (!owns(layer, source, expert) || !owns(layer, 0, expert))
+		if (!owns(layer, source, expert) || !owns(layer, layer->chip, expert))
 			continue;
 		any = true;
 		row[0] = (double)token;
@@ -160,8 +162,9 @@ static void tell_token(struct layer *layer, uint64_t token, uint64_t *found, uin
 		row[1 + layer->experts + place] =
 			tt_bf16_store((float)*tt_at(layer->scores, token * layer->k + i));
 		count = tt_at(layer->counts, place);
-		*tt_at(layer->maps, (place * (layer->tokens + 1) + (uint64_t)*count) * 4) =
-			(double)token;
+		map = tt_at(layer->maps, (place * (layer->tokens + 1) + (uint64_t)*count) * 4);
+		map[0] = (double)token;
+		map[1] = layer->all_sent ? (double)i : 0;
 		++*count;
 	}
 	*found += any;
@@ -301,13 +304,15 @@ tt_status tt_golden_moe_gpt(struct tt_golden *golden)
 struct compute {
 	struct layer layer;
 	struct tt_golden_expert expert;
+	const struct tt_array *weights[2];
 	struct tt_array *back; /* rows of tokens, as choices; NULL for none */
 	int64_t activation;
 	double limit;
 	struct collectors on;
 	uint64_t deep,
 		parts; /* cores in a column of those that collect; into which a token's columns are cut */
-	bool rows; /* whether those get anything */
+	uint64_t shared, across; /* last experts that so many chips share */
+	bool rows;               /* whether cores that collect get anything */
 	double *between, *made;
 };
 
@@ -371,34 +376,62 @@ static void collect(const struct compute *compute, uint64_t half, uint64_t row, 
 	}
 }
 
-static void work_expert(struct compute *compute, const struct tt_array *weights[2], uint64_t e)
+static void unpack(struct compute *compute, uint64_t e)
+{
+	struct tt_golden_expert *expert = &compute->expert;
+	int64_t size = (expert->in + 1) * (expert->between + 1);
+
+	for (int64_t i = 0; i < size; i++)
+		expert->first[0][i] = expert->first[1][i] = expert->back[i] = 0;
+	expert->expert = (int64_t)e;
+	expert->parts =
+		e + compute->shared >= compute->layer.experts ? (int64_t)compute->across : 0;
+	tt_golden_unpack_expert(expert, compute->weights[0], compute->weights[1]);
+}
+
+/* What an expert of the first chip makes of its tokens, on the cores that collect. */
+static void work_expert(struct compute *compute, uint64_t e)
 {
 	struct layer *layer = &compute->layer;
 	uint64_t count = (uint64_t)*tt_at(layer->counts, e), row = 0, n = 0;
-	int64_t size = (compute->expert.in + 1) * (compute->expert.between + 1);
 
-	for (int64_t i = 0; i < size; i++)
-		compute->expert.first[0][i] = compute->expert.first[1][i] =
-			compute->expert.back[i] = 0;
-	compute->expert.expert = (int64_t)e;
-	tt_golden_unpack_expert(&compute->expert, weights[0], weights[1]);
+	unpack(compute, e);
 	for (uint64_t i = 0; i < count; i++, n++) {
-		uint64_t token = (uint64_t)*tt_at(layer->maps, (e * (layer->tokens + 1) + i) * 4);
-
 		if (n == count / compute->on.high + (row < count % compute->on.high))
 			row++, n = 0;
-		work_token(compute, token);
+		work_token(compute,
+			   (uint64_t)*tt_at(layer->maps, (e * (layer->tokens + 1) + i) * 4));
 		collect(compute, e % 2, row, n);
-		for (uint64_t k = 0; k < layer->k && compute->back; k++) {
-			uint64_t id = (uint64_t)*tt_at(layer->ids, token * layer->k + k);
+	}
+}
 
-			for (int64_t c = 0; c < compute->expert.in && owns(layer, 0, id) &&
-					    place_of(layer, id) == e;
-			     c++)
-				*tt_at(compute->back,
-				       (k * layer->tokens + token) * (uint64_t)compute->expert.in +
-					       (uint64_t)c) = compute->made[c];
-		}
+/* Whether a later choice of a token is the same one: cores that combine know the last. */
+static bool is_again(const struct compute *compute, const double *ids, uint64_t k)
+{
+	for (uint64_t i = k + 1; i < compute->layer.k && compute->rows; i++)
+		if (ids[i] == ids[k])
+			return true;
+	return false;
+}
+
+/* What an expert of any chip makes of the first one's tokens. */
+static void give_back(struct compute *compute, uint64_t e)
+{
+	struct layer *layer = &compute->layer;
+	uint64_t each = compute->back->shape.dim[1], width = (uint64_t)compute->expert.in;
+
+	unpack(compute, e);
+	for (uint64_t i = 0; i < each * layer->k; i++) {
+		uint64_t token = i / layer->k, k = i % layer->k;
+		const double *ids = tt_at(layer->ids, token * layer->k);
+		uint64_t id = (uint64_t)ids[k];
+
+		if (!owns(layer, 0, id) || !owns(layer, layer->chip, id) ||
+		    place_of(layer, id) != e || is_again(compute, ids, k))
+			continue;
+		work_token(compute, token);
+		for (uint64_t c = 0; c < width; c++)
+			*tt_at(compute->back, (k * each + token) * width + c) = compute->made[c];
 	}
 }
 
@@ -412,9 +445,11 @@ static tt_status make_compute(struct compute *compute, struct tt_golden *golden,
 	uint32_t width = (uint32_t)compute->expert.in;
 	struct ttnn_shape shape = {4, {cores, 2, TILE, width}};
 	uint64_t collecting = compute->on.high * compute->parts;
+	const struct tt_array *before = tt_golden_mesh_in(golden, "optional_output_tensor", 0);
 
-	TT_GOLDEN_NEED(device->info.compute_grid.x == 8 && collecting &&
-		       (collecting <= 12 || collecting == 16));
+	TT_GOLDEN_NEED(collecting && ((device->info.compute_grid.x == 8 &&
+				       (collecting <= 12 || collecting == 16)) ||
+				      !compute->rows));
 	compute->on.x = collecting <= 12 ? 6 : 0;
 	compute->on.y = collecting <= 12 ? 0 : 2;
 	compute->deep = collecting == 16 ? 2 : collecting == 1 ? 1 : collecting / 2;
@@ -431,10 +466,13 @@ static tt_status make_compute(struct compute *compute, struct tt_golden *golden,
 		       layer->rows);
 	if (tt_call_arg(&golden->call, "compute_only")->integer)
 		return TTNN_OK;
-	compute->back =
-		tt_golden_out(golden, &(struct ttnn_shape){3, {(uint32_t)layer->k, tokens, width}},
-			      TTNN_BFLOAT16);
+	shape = before ? before->shape
+		       : (struct ttnn_shape){3, {(uint32_t)layer->k, (uint32_t)layer->each, width}};
+	TT_GOLDEN_NEED(shape.rank == 3 && shape.dim[1] == layer->each);
+	compute->back = tt_golden_out(golden, &shape, TTNN_BFLOAT16);
 	TT_GOLDEN_NEED(compute->back);
+	for (uint64_t i = 0; before && i < before->count; i++)
+		*tt_at(compute->back, i) = *tt_at(before, i);
 	return TTNN_OK;
 }
 
@@ -452,50 +490,93 @@ static tt_status make_room(struct compute *compute, struct tt_golden *golden)
 	return TTNN_OK;
 }
 
-tt_status tt_golden_moe_compute(struct tt_golden *golden)
+static const char *const compute_names[] = {
+	"tilize_input_tensor",         "tilize_expert_indices_tensor",
+	"tilize_expert_scores_tensor", "tilize_expert_mapping_tensor",
+	"matmul_w0_w1_tensor",         "matmul_w2_tensor"};
+
+/* What a chip has of the arguments. */
+static tt_status take_chip(struct compute *compute, struct tt_golden *golden, uint32_t chip)
 {
-	static const char *const names[] = {
-		"tilize_input_tensor",         "tilize_expert_indices_tensor",
-		"tilize_expert_scores_tensor", "tilize_expert_mapping_tensor",
-		"matmul_w0_w1_tensor",         "matmul_w2_tensor"};
-	const struct tt_call *call = &golden->call;
-	const struct tt_device *device = tt_tensor_device(tt_call_tensor(call, names[0]));
-	const struct ttnn_value *kind = tt_call_arg(call, "activation_type");
+	struct layer *layer = &compute->layer;
 	const struct tt_array *in[6];
-	struct compute compute = {.on = {.grid = 8}};
-	struct layer *layer = &compute.layer;
 
 	for (size_t i = 0; i < 6; i++) {
-		in[i] = tt_golden_in(golden, names[i]);
+		in[i] = tt_golden_mesh_in(golden, compute_names[i], chip);
 		TT_GOLDEN_NEED(in[i]);
 	}
-	TT_GOLDEN_NEED(device && in[4]->shape.rank == 6 && in[0]->shape.rank == 3);
-	*layer = (struct layer){.in = in[0], .ids = in[1], .scores = in[2], .mapping = in[3]};
-	layer->tokens = layer->each = layer->lines = in[0]->shape.dim[0] * in[0]->shape.dim[1];
-	layer->experts = in[4]->shape.dim[2], layer->cols = 1, layer->all_sent = true;
-	layer->k = tt_shape_last(&in[1]->shape, 1), layer->all = tt_shape_last(&in[3]->shape, 1);
-	compute.expert = (struct tt_golden_expert){
-		.in = in[0]->shape.dim[2],
-		.between = tt_call_int(call, "intermediate_size", 0),
-		.layers = in[4]->shape.dim[1],
-		.experts = in[4]->shape.dim[2],
-		.layer = tt_call_int(call, "layer_id", 0),
-		.cores = in[4]->shape.dim[0],
-		.bias = tt_call_arg(call, "has_bias")->integer,
-	};
-	compute.activation = tt_value_given(kind) ? kind->integer : 0;
-	compute.limit = tt_call_real(call, "activation_limit", 0);
-	compute.on.high = (uint64_t)tt_call_int(call, "output_height_shard_dim", 0);
-	compute.rows = !tt_value_given(tt_call_arg(call, "cluster_axis"));
-	for (compute.parts = 4; compute.parts > 1; compute.parts--)
-		if (compute.expert.in / TILE % (int64_t)compute.parts == 0)
+	TT_GOLDEN_NEED(in[4]->shape.rank == 6 && in[0]->shape.rank == 3);
+	layer->chip = chip;
+	layer->in = in[0], layer->ids = in[1], layer->scores = in[2], layer->mapping = in[3];
+	compute->weights[0] = in[4];
+	compute->weights[1] = in[5];
+	return TTNN_OK;
+}
+
+/* Extents, and which chips the tokens come from. */
+static tt_status read_call(struct compute *compute, struct tt_golden *golden,
+			   const struct tt_device *device)
+{
+	const struct tt_call *call = &golden->call;
+	const struct ttnn_value *kind = tt_call_arg(call, "activation_type");
+	const struct tt_array *weights = compute->weights[0];
+	struct layer *layer = &compute->layer;
+	uint32_t chips;
+
+	layer->along = tt_call_int(call, "cluster_axis", 1) != 0;
+	layer->cols = device->cols, layer->all_sent = true;
+	chips = layer->along ? device->cols : device->rows;
+	layer->tokens = layer->lines = (uint64_t)layer->in->shape.dim[0] * layer->in->shape.dim[1];
+	layer->each = layer->tokens / chips;
+	layer->experts = weights->shape.dim[2];
+	layer->k = tt_shape_last(&layer->ids->shape, 1);
+	layer->all = tt_shape_last(&layer->mapping->shape, 1);
+	TT_GOLDEN_NEED(layer->each && layer->each * chips == layer->tokens);
+	compute->expert =
+		(struct tt_golden_expert){.in = layer->in->shape.dim[2],
+					  .between = tt_call_int(call, "intermediate_size", 0),
+					  .layers = weights->shape.dim[1],
+					  .experts = weights->shape.dim[2],
+					  .layer = tt_call_int(call, "layer_id", 0),
+					  .cores = weights->shape.dim[0],
+					  .bias = tt_call_arg(call, "has_bias")->integer};
+	compute->activation = tt_value_given(kind) ? kind->integer : 0;
+	compute->limit = tt_call_real(call, "activation_limit", 0);
+	compute->shared = (uint64_t)tt_call_int(call, "num_shared_experts_per_device", 0);
+	compute->across = layer->along ? device->rows : device->cols;
+	if (chips == 1 || !tt_value_given(tt_call_arg(call, "cluster_axis")))
+		compute->across = 1;
+	compute->on.high = (uint64_t)tt_call_int(call, "output_height_shard_dim", 0);
+	compute->rows = chips > 1 || !tt_value_given(tt_call_arg(call, "cluster_axis"));
+	for (compute->parts = 4; compute->parts > 1; compute->parts--)
+		if (compute->expert.in / TILE % (int64_t)compute->parts == 0)
 			break;
+	return TTNN_OK;
+}
+
+tt_status tt_golden_moe_compute(struct tt_golden *golden)
+{
+	const struct tt_device *device =
+		tt_tensor_device(tt_call_tensor(&golden->call, compute_names[0]));
+	struct compute compute = {.on = {.grid = 8}};
+	struct layer *layer = &compute.layer;
+	struct tt_golden_mesh members;
+
+	TT_GOLDEN_NEED(device);
+	TT_TRY(tt_golden_mesh_find(&members, golden, compute_names[0]));
 	golden->first_chip = true;
+	TT_TRY(take_chip(&compute, golden, 0));
+	TT_TRY(read_call(&compute, golden, device));
 	TT_TRY(make_compute(&compute, golden, device));
 	TT_TRY(make_room(&compute, golden));
 	tell_all(layer);
-	for (uint64_t e = 0; e < layer->experts; e++)
-		work_expert(&compute, in + 4, e);
+	for (uint64_t e = 0; e < layer->experts && compute.rows; e++)
+		work_expert(&compute, e);
+	for (uint32_t m = 0; m < members.count && compute.back; m++) {
+		TT_TRY(take_chip(&compute, golden, m * members.step));
+		for (uint64_t e = 0; e < layer->experts; e++)
+			give_back(&compute, e);
+	}
 	for (uint64_t i = 0; i < layer->counts->count; i++)
 		*tt_at(layer->counts, i) = *tt_at(layer->counts, i % layer->counts->shape.dim[1]);
 	for (uint64_t shard = 0; shard < layer->rows->shape.dim[0]; shard++)

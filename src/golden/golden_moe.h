@@ -7,7 +7,7 @@
 /* Experts of 2880 by 2880 with bias on twelve cores in a ring: counts, choices, tokens, and what they make, as tiles and as rows. */
 tt_status tt_golden_moe_gpt(struct tt_golden *golden);
 
-/* Experts of any extents as they were packed, on one chip: the same, and rows of tokens where the call asks for them. */
+/* Experts of any extents as they were packed: the same, and rows of the first chip's tokens where the call asks for them. */
 tt_status tt_golden_moe_compute(struct tt_golden *golden);
 
 #endif

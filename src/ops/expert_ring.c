@@ -6,6 +6,7 @@
 #include "tensor/tile.h"
 
 #define TRANSACTION 14u
+#define KEPT_BLOCKS 3u
 #define LONG_TRANSACTION 20u /* for one shape alone: 2560 by 640 on eight banks */
 
 static bool comes_before(struct ttnn_core a, struct ttnn_core b)
@@ -65,13 +66,38 @@ uint32_t tt_ring_share_down(const struct tt_expert_ring *ring, uint32_t core)
 	return ring->in / ring->cores + (tt_ring_share(ring, ring->between, core) == least);
 }
 
+/* As many columns for every core, in pairs, and at least those of a block. */
+static uint32_t in_pairs(uint32_t columns)
+{
+	columns += columns % 2;
+	return columns < TT_RING_WIDE ? TT_RING_WIDE : columns;
+}
+
 uint32_t tt_ring_stored(const struct tt_expert_ring *ring, uint32_t core)
 {
-	uint32_t most = tt_div_up32(ring->between, ring->cores), even = most + most % 2;
+	uint32_t most = tt_div_up32(ring->between, ring->cores), even = in_pairs(most);
 
-	if (even < TT_RING_WIDE)
-		even = TT_RING_WIDE;
 	return most < even ? tt_ring_share(ring, ring->between, core) : even;
+}
+
+uint32_t tt_ring_exchanged(const struct tt_expert_ring *ring)
+{
+	uint32_t most = tt_div_up32(ring->between, ring->cores), even = in_pairs(most);
+
+	return most == even ? even : most < TT_RING_HALF ? TT_RING_HALF : most;
+}
+
+uint32_t tt_ring_packed(const struct tt_expert_ring *ring, uint32_t parts)
+{
+	return in_pairs(tt_div_up32(tt_div_up32(ring->between, parts), ring->cores));
+}
+
+uint32_t tt_ring_kept(const struct tt_expert_ring *ring)
+{
+	uint32_t room = KEPT_BLOCKS * 2 * TRANSACTION, block = 2 * ring->transaction;
+	uint32_t blocks = room / block < KEPT_BLOCKS ? KEPT_BLOCKS : room / block;
+
+	return blocks * block;
 }
 
 uint32_t tt_ring_block_rows(const struct tt_expert_ring *ring, uint32_t wide)

@@ -39,6 +39,15 @@ uint32_t tt_ring_share_down(const struct tt_expert_ring *ring, uint32_t core);
 /* How many columns of gate and up are kept for a core: its own, or as many as for every other. */
 uint32_t tt_ring_stored(const struct tt_expert_ring *ring, uint32_t core);
 
+/* How many columns of what gate and up make goes from a core to the next. */
+uint32_t tt_ring_exchanged(const struct tt_expert_ring *ring);
+
+/* Of experts that `parts` chips share, a core's columns stand in front: so many of them are read. */
+uint32_t tt_ring_packed(const struct tt_expert_ring *ring, uint32_t parts);
+
+/* Tiles of weights that a core has room for: whole blocks, three at least. */
+uint32_t tt_ring_kept(const struct tt_expert_ring *ring);
+
 /* Whether all cores keep as many columns, in pairs, so that a bank's blocks are those of its core. */
 bool tt_ring_is_even(const struct tt_expert_ring *ring);
 

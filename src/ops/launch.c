@@ -100,12 +100,19 @@ struct built {
 	struct tt_facts_list facts;   /* the same of what else is known of it */
 	uint32_t factory;
 	enum tt_kept_order order;
+	bool begun; /* the program of the first chip was built */
 };
 
 struct tt_plan {
 	struct tt_program *program;
 	const struct tt_program_limits *limits;
+	struct built *built;
 };
+
+void tt_plan_begun(struct tt_plan *plan)
+{
+	plan->built->begun = true;
+}
 
 static void give_up(struct tt_tensor **kept, enum tt_kept_order order)
 {
@@ -247,9 +254,11 @@ void tt_launch_listen(tt_build_listener listener, void *context)
 }
 
 /* One program: rows, and for dataflow buffers the checks that upstream makes while it builds. */
-static tt_status build_part(struct tt_program *program, struct tt_launch *launch, uint32_t part)
+static tt_status build_part(struct built *built, struct tt_launch *launch, uint32_t part)
 {
-	struct tt_plan plan = {.program = program, .limits = &launch->device->limits};
+	struct tt_program *program = part ? &built->others[part - 1] : &built->program;
+	struct tt_plan plan = {
+		.program = program, .limits = &launch->device->limits, .built = built};
 
 	tt_program_start(program);
 	launch->part = part;
@@ -263,14 +272,14 @@ static tt_status build_part(struct tt_program *program, struct tt_launch *launch
 
 static tt_status build_parts(struct built *built, struct tt_launch *launch)
 {
-	TT_TRY(build_part(&built->program, launch, 0));
+	TT_TRY(build_part(built, launch, 0));
 	if (launch->prog->parts < 2)
 		return TTNN_OK;
 	built->others = tt_calloc(launch->prog->parts - 1u, sizeof(*built->others));
 	TT_NEED_MEMORY(built->others);
 	for (uint32_t i = 1; i < launch->prog->parts; i++) {
 		built->other_count = i;
-		TT_TRY(build_part(&built->others[i - 1], launch, i));
+		TT_TRY(build_part(built, launch, i));
 	}
 	return TTNN_OK;
 }
@@ -288,7 +297,8 @@ static tt_status build(struct built **out, struct tt_launch *launch)
 	built->order = launch->prog->kept_order;
 	status = build_parts(built, launch);
 	if (status != TTNN_OK) {
-		built->order = unbuilt_order(launch);
+		if (!built->begun)
+			built->order = unbuilt_order(launch);
 		free_built(built);
 		return status;
 	}

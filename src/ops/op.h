@@ -411,6 +411,9 @@ uint64_t tt_buffers_bytes(const struct tt_buffer_row *rows, size_t count);
 /* Appends one, with its own cores, even if it has no pages. */
 tt_status tt_plan_empty(struct tt_plan *plan, const struct tt_buffer_row *row);
 
+/* What is refused from here on is the program of a chip behind the first, whose own has what the launch keeps. */
+void tt_plan_begun(struct tt_plan *plan);
+
 /* What a program depends on, for tt_prog.key: mixed one after the other. */
 void tt_key_values(struct tt_key *key, const struct ttnn_value *values, size_t count);
 void tt_key_number(struct tt_key *key, uint64_t number);

@@ -113,6 +113,10 @@ bool tt_group_is_ring(const struct tt_launch *launch);
 struct ttnn_value tt_group_topology(const struct tt_device *device, const struct ttnn_value *asked,
 				    int64_t axis);
 
+/* The same without making a line of what is a mesh, or a torus. */
+struct ttnn_value tt_group_usual_topology(const struct tt_device *device,
+					  const struct ttnn_value *asked, int64_t axis);
+
 /* The call's argument num_links, or how many links there are along its cluster_axis. */
 tt_status tt_group_links(struct ttnn_value *out, const struct tt_call *call,
 			 const struct tt_device *device);

@@ -424,25 +424,12 @@ static tt_status find_cores(struct ttnn_value *out, const struct tt_call *call, 
 	return TTNN_OK;
 }
 
-/* What the fabric makes of the axis: not a line of a mesh, but the mesh. */
-static struct ttnn_value topology_of(const struct tt_device *device, int64_t axis)
-{
-	const struct ttnn_value none = {0};
-	struct ttnn_value line = tt_group_topology(device, &none, axis);
-
-	if (!tt_fabric_is_plane(ttnn_fabric_get()))
-		return line;
-	return tt_value_enum(&tt_enum_topology, line.integer == TT_TOPOLOGY_RING
-							? TT_TOPOLOGY_TORUS
-							: TT_TOPOLOGY_MESH);
-}
-
 static tt_status metadata_expand(struct tt_call *call)
 {
 	static const char *const names[INPUTS] = {"input_tensor", "expert_indices_tensor",
 						  "expert_scores_tensor", "expert_mapping_tensor"};
 	const struct ttnn_value *given = tt_call_arg(call, "output_tensors");
-	struct ttnn_value attrs[schema_count] = {0};
+	struct ttnn_value attrs[schema_count] = {0}, none = {0};
 	int64_t axis = tt_group_axis(tt_call_arg(call, "cluster_axis"));
 	const struct tt_device *device;
 	struct tt_tensor *in[INPUTS];
@@ -458,7 +445,7 @@ static tt_status metadata_expand(struct tt_call *call)
 	TT_TRY(tt_group_links(&attrs[LINKS], call, device));
 	TT_REQUIRE(axis < 2, "cluster_axis < 2", "Invalid cluster axis %" PRId64 ". Must be 0 or 1",
 		   axis);
-	attrs[TOPOLOGY] = topology_of(device, axis);
+	attrs[TOPOLOGY] = tt_group_usual_topology(device, &none, axis);
 	TT_TRY(find_drain(&attrs[DRAIN], call));
 	TT_TRY(find_cores(&attrs[WORKERS], call, "worker_core_range_set", 0));
 	TT_TRY(find_cores(&attrs[MUX], call, "mux_core_range_set", 1));

@@ -2,7 +2,7 @@
  * links.c: what operations between chips ask of the fabric: topology, links, cores that send, semaphores.
  *
  * Models get_usable_topology, get_num_links and choose_worker_cores of ttnn 0.81 as mock machines show them: a ring is
- * where one line along an axis is the whole machine, or any line that was opened where no axis is named.
+ * a mesh of one line whose ends have a link, or any such line where no axis is named.
  */
 #include <inttypes.h>
 #include <ttnn_frontend.h>
@@ -16,15 +16,29 @@ struct ttnn_value tt_group_topology(const struct tt_device *device, const struct
 				    int64_t axis)
 {
 	enum ttnn_fabric fabric = ttnn_fabric_get();
-	uint32_t size = tt_group_size(device, axis), rows = device->rows, cols = device->cols;
-	bool line = axis < 0 ? rows == 1 || cols == 1
-			     : size == device->profile->rows * device->profile->cols;
+	uint32_t size = tt_group_size(device, axis);
+	bool line = (device->rows == 1 || device->cols == 1) &&
+		    (axis < 0 || (size > 2 && tt_fabric_is_wired(device, (uint32_t)axis)));
 	bool ring = fabric == TTNN_FABRIC_1D_RING || fabric >= TTNN_FABRIC_2D_TORUS_X;
 
 	if (asked->kind == TTNN_VALUE_ENUM)
 		ring = asked->integer == TT_TOPOLOGY_RING || asked->integer == TT_TOPOLOGY_TORUS;
 	return tt_value_enum(&tt_enum_topology,
 			     ring && line && size > 2 ? TT_TOPOLOGY_RING : TT_TOPOLOGY_LINEAR);
+}
+
+struct ttnn_value tt_group_usual_topology(const struct tt_device *device,
+					  const struct ttnn_value *asked, int64_t axis)
+{
+	struct ttnn_value out = tt_group_topology(device, asked, axis);
+
+	if (asked->kind == TTNN_VALUE_ENUM
+		    ? asked->integer == TT_TOPOLOGY_MESH || asked->integer == TT_TOPOLOGY_TORUS
+		    : tt_fabric_is_plane(ttnn_fabric_get()))
+		return tt_value_enum(&tt_enum_topology, out.integer == TT_TOPOLOGY_RING
+								? TT_TOPOLOGY_TORUS
+								: TT_TOPOLOGY_MESH);
+	return out;
 }
 
 tt_status tt_group_links(struct ttnn_value *out, const struct tt_call *call,

@@ -1,26 +1,30 @@
 /*
  * moe_compute.c: moe_compute: which tokens a chip's experts have, what those make of them, and that back in the order of the tokens.
  *
- * Models MoEComputeDeviceOperation of ttnn 0.81 (experimental/ccl/moe_compute) with its one factory on one chip, or along an axis of
- * one: refusals, five or six results of which the fourth and fifth are one buffer, cores of three kinds (moe_places.c) with their
- * buffers. Products along an axis of more chips, which are sent back over the fabric, are refused. Not modelled: numbers of less
- * precision on the way. What nobody writes is zeros.
+ * Models MoEComputeDeviceOperation of ttnn 0.81 (experimental/ccl/moe_compute) with its one factory on one chip, along an axis of
+ * one, or along an axis of more, whose chips get the rows of their tokens back over the fabric: refusals, five or six results of
+ * which the fourth and fifth are one buffer, cores of three kinds (moe_places.c) with their buffers, two semaphores where chips wait
+ * for each other. Not modelled: numbers of less precision on the way. What nobody writes is zeros.
  */
 #include "ops/collective/moe_compute.h"
 
 #include <inttypes.h>
 #include <math.h>
 
+#include "device/fabric.h"
 #include "device/program.h"
 #include "golden/golden_moe.h"
+#include "ops/collective/collective.h"
 #include "ops/collective/moe_places.h"
 #include "ops/collective/reduce_combine.h"
 #include "ops/op_enums.h"
+#include "tensor/spread.h"
 #include "tensor/text.h"
 
 static const struct tt_enum_row path_rows[] = {{TT_MOE_ONLY, "ComputeOnly"},
 					       {TT_MOE_DEVICE, "SingleDevice"},
-					       {TT_MOE_CLUSTER, "SingleCluster"}};
+					       {TT_MOE_CLUSTER, "SingleCluster"},
+					       {TT_MOE_FABRIC, "FullCcl"}};
 static const struct tt_enum path_enum = {"MoEComputePath", path_rows, TT_COUNT(path_rows)};
 
 static const struct tt_field fields[TT_MOE_ATTRS] = {
@@ -90,6 +94,7 @@ static tt_status moe_infer(struct tt_launch *launch)
 			      &memory));
 	if (launch->output_count == TT_MOE_COMBINED)
 		return TTNN_OK;
+	tokens /= tt_moe_members(launch);
 	return tt_spec_simple(
 		&launch->specs[TT_MOE_COMBINED], &TT_SHAPE(k, (uint32_t)tokens, width),
 		launch->inputs[TT_MOE_TOKENS]->spec.dtype, TTNN_ROW_MAJOR, combined_memory(launch));
@@ -216,6 +221,26 @@ static tt_status check_extents(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* Chips beside an axis of one work on the same tokens. */
+static tt_status check_copies(const struct tt_launch *launch)
+{
+	static const char *const names[TT_MOE_MAPPING + 1] = {"input", "expert indices",
+							      "expert scores", "expert mapping"};
+
+	for (size_t i = 0; i <= TT_MOE_MAPPING; i++)
+		TT_REQUIRE(launch->attrs[TT_MOE_PATH].integer != TT_MOE_CLUSTER ||
+				   launch->device->rows * launch->device->cols == 1 ||
+				   !(launch->inputs[i]->spread & TT_SPREAD_CUTS),
+			   "std::holds_alternative<tt::tt_metal::distributed::MeshMapperConfig::"
+			   "Replicate>(placement)",
+			   "moe_compute over a mesh axis of extent 1 on a multi-device mesh "
+			   "requires a fully replicated %s topology (every coordinate reads the "
+			   "whole token set and its routing); the caller reduces the per-device "
+			   "partials",
+			   names[i]);
+	return TTNN_OK;
+}
+
 static tt_status check_given(const struct tt_launch *launch)
 {
 	const struct tt_tensor *out = launch->extra;
@@ -257,7 +282,11 @@ static tt_status moe_validate(struct tt_launch *launch)
 	TT_REQUIRE(most >= tokens, "max_tokens >= total_tokens",
 		   "Too many tokens in input, got: %" PRIu64 " but expected max: %" PRIu64, tokens,
 		   most);
+	TT_TRY(check_copies(launch));
 	TT_TRY(check_given(launch));
+	TT_REQUIRE(launch->attrs[TT_MOE_PATH].integer != TT_MOE_FABRIC ||
+			   launch->attrs[TT_MOE_COMBINE].items[LINKS].integer > 0,
+		   "args.combine_params->num_links > 0", "num_links must be greater than 0");
 	return check_extents(launch);
 }
 
@@ -334,7 +363,7 @@ static tt_status tilizer_memory(struct tt_plan *plan, const struct tt_launch *la
 	in = tt_aligned_page(inputs[TT_MOE_TOKENS]);
 	part = tt_align_to(tt_div_up(in, count), l1);
 	units = tt_div_up(tt_div_up(in, part), count);
-	return TT_PLAN(
+	TT_TRY(TT_PLAN(
 		plan, cores,
 		TT_CB_ROW(7, "e_t", .pages = experts,
 			  .page = launch->outputs[TT_MOE_MAPS]->spec.page_bytes),
@@ -352,26 +381,31 @@ static tt_status tilizer_memory(struct tt_plan *plan, const struct tt_launch *la
 		TT_CB_ROW(11, "brisc_expert_counts", .pages = 1, .page = TT_MOE_WORD * experts),
 		TT_CB_ROW(12, "brisc_expert_activation", .pages = 1,
 			  .page = row * tt_div_up(tokens, 2)),
-		TT_CB_ROW(13, "brisc_activated_count", .pages = 1, .page = TT_MOE_WORD),
-		TT_CB_ROW(14, "remote_counts", .pages = count - 1,
-			  .page = tt_align_to((experts + 1) * TT_MOE_WORD, l1)),
-		TT_CB_ROW(3, "total_chunks", .pages = 1, .page = l1));
+		TT_CB_ROW(13, "brisc_activated_count", .pages = 1, .page = TT_MOE_WORD)));
+	/* One core alone has nothing to hear of others, and room for it all the same. */
+	TT_TRY(tt_plan_empty(plan, &(struct tt_buffer_row)TT_CB_ROW(
+					   14, "remote_counts", .pages = count - 1,
+					   .page = tt_align_to((experts + 1) * TT_MOE_WORD, l1),
+					   .cores = cores)));
+	return TT_PLAN(plan, cores, TT_CB_ROW(3, "total_chunks", .pages = 1, .page = l1));
 }
 
 static tt_status ring_memory(struct tt_plan *plan, const struct tt_launch *launch,
 			     const ttnn_core_set *cores)
 {
-	uint64_t l1 = tt_memory_alignment(launch->device, TTNN_L1), wide;
-	uint64_t bf16 = tt_tile_bytes_of(TTNN_BFLOAT16), ring = tt_attr_u32(launch, TT_MOE_RING);
+	uint64_t l1 = tt_memory_alignment(launch->device, TTNN_L1);
+	uint64_t bf16 = tt_tile_bytes_of(TTNN_BFLOAT16);
+	struct tt_expert_ring ring;
 
-	wide = tt_div_up(tt_attr_u32(launch, TT_MOE_BETWEEN) / TT_TILE, ring);
-	wide += wide % 2;
+	TT_TRY(tt_moe_ring(&ring, launch));
 	return TT_PLAN(plan, cores,
-		       TT_CB_ROW(3, "cb_r2c_w0", .pages = 14 * 6,
+		       TT_CB_ROW(3, "cb_r2c_w0", .pages = tt_ring_kept(&ring),
 				 .page = tt_tile_bytes_of(TTNN_BFLOAT4_B)),
 		       TT_CB_ROW(4, "cb_c2w_rdy", .pages = 1, .page = l1),
 		       TT_CB_ROW(5, "cb_w2c_rdy", .pages = 1, .page = l1),
-		       TT_CB_ROW(6, "cb_s2c_in2", .pages = wide * ring, .page = bf16),
+		       TT_CB_ROW(6, "cb_s2c_in2",
+				 .pages = (uint64_t)tt_ring_exchanged(&ring) * ring.cores,
+				 .page = bf16),
 		       TT_CB_ROW(7, "cb_w2c_md", .pages = 2, .page = l1),
 		       TT_CB_ROW(8, "cb_c2c_ones_tile",
 				 .pages = launch->attrs[TT_MOE_BIAS].integer != 0, .page = bf16),
@@ -429,6 +463,27 @@ static tt_status check_local(const struct tt_launch *launch)
 	return status;
 }
 
+/* Cores that combine are dealt out to links; a token's columns on one of them are a packet. */
+static tt_status check_workers(const struct tt_launch *launch)
+{
+	uint64_t bytes = (uint64_t)tt_moe_width(launch) * sizeof(uint16_t), workers;
+	uint32_t links = (uint32_t)launch->attrs[TT_MOE_COMBINE].items[LINKS].integer;
+	struct tt_combine_cut cut;
+
+	TT_TRY(tt_combine_cut_find(&cut, bytes, tt_attr_u32(launch, TT_MOE_COLUMNS), true));
+	workers = cut.pieces * tt_attr_u32(launch, TT_MOE_ROWS);
+	TT_REQUIRE(workers % links == 0, "num_links > 0 && num_workers % num_links == 0",
+		   "num_workers (%" PRIu64 ") must be divisible by num_links (%u)", workers, links);
+	return TTNN_OK;
+}
+
+uint32_t tt_moe_members(const struct tt_launch *launch)
+{
+	return launch->attrs[TT_MOE_PATH].integer == TT_MOE_FABRIC
+		       ? tt_group_size(launch->device, tt_moe_along(launch))
+		       : 1;
+}
+
 bool tt_moe_along(const struct tt_launch *launch)
 {
 	const struct ttnn_value *combine = &launch->attrs[TT_MOE_COMBINE];
@@ -468,9 +523,39 @@ static tt_status moe_memory(struct tt_plan *plan, const struct tt_launch *launch
 	TT_TRY(tilizer_memory(plan, launch, found.tilizers));
 	TT_TRY(ring_memory(plan, launch, found.ring));
 	TT_TRY(check_pages(launch));
+	if (path == TT_MOE_ONLY)
+		return TTNN_OK;
 	if (path == TT_MOE_CLUSTER)
 		return check_local(launch);
-	return path == TT_MOE_DEVICE ? combine_memory(plan, launch, found.combiners) : TTNN_OK;
+	if (path == TT_MOE_FABRIC)
+		TT_TRY(check_workers(launch));
+	TT_TRY(combine_memory(plan, launch, found.combiners));
+	return path == TT_MOE_FABRIC
+		       ? tt_combine_check_mux(plan, launch, launch->attrs[TT_MOE_COMBINE].items,
+					      found.combiners)
+		       : TTNN_OK;
+}
+
+/* Beside an axis of one as the tokens are, whatever the weights are. */
+static uint64_t moe_spread(const struct tt_launch *launch)
+{
+	const struct tt_spread_tensors all = {launch->inputs, launch->outputs, launch->input_count,
+					      launch->output_count};
+
+	return launch->attrs[TT_MOE_PATH].integer == TT_MOE_CLUSTER
+		       ? launch->inputs[TT_MOE_TOKENS]->spread
+		       : tt_spread_of_results(&all);
+}
+
+/* Chips wait for each other twice; the caller's semaphore may be the second. */
+static tt_status moe_choose(uint32_t *out, struct tt_launch *launch)
+{
+	*out = 0;
+	if (launch->attrs[TT_MOE_PATH].integer != TT_MOE_FABRIC)
+		return TTNN_OK;
+	return tt_keep_semaphores(
+		launch, tt_value_given(&launch->attrs[TT_MOE_COMBINE].items[SIGNAL]) ? 1 : 2,
+		tt_has_l1_small(launch->device));
 }
 
 static const struct tt_prog program = {
@@ -479,11 +564,14 @@ static const struct tt_prog program = {
 	.attrs = &schema,
 	.infer = moe_infer,
 	.validate = moe_validate,
+	.choose = moe_choose,
+	.spread = moe_spread,
 	TT_FACTORY("ttnn::experimental::prim::MoEComputeMeshWorkloadFactory", moe_memory),
 	TT_KERNEL(tt_moe_kernel),
 	.per_chip = true,
 	.together = true,
 	.drops_forward = true,
+	.kept_order = TT_KEPT_BUILT_FORWARD,
 	.view = TT_MOE_RESULT,
 };
 
@@ -526,7 +614,10 @@ static tt_status find_path(enum tt_moe_path *out, const struct tt_call *call,
 	TT_REQUIRE(!given || axis->integer < 2, "*cluster_axis < mesh_shape.dims()",
 		   "cluster_axis %" PRId64 " is out of range for a mesh with 2 axes",
 		   axis->integer);
-	*out = only ? TT_MOE_ONLY : given ? TT_MOE_CLUSTER : TT_MOE_DEVICE;
+	*out = only                                       ? TT_MOE_ONLY
+	       : !given                                   ? TT_MOE_DEVICE
+	       : tt_group_size(device, axis->integer) > 1 ? TT_MOE_FABRIC
+							  : TT_MOE_CLUSTER;
 	TT_REQUIRE(only || given || chips == 1, "num_devices == 1",
 		   "moe_compute(compute_only=false, cluster_axis=None) is only supported on a 1x1 "
 		   "mesh, got num_devices=%u. Pass cluster_axis for multi-device fused "
@@ -536,9 +627,8 @@ static tt_status find_path(enum tt_moe_path *out, const struct tt_call *call,
 		return check_absent(call, "compute_only=true", absent, TT_COUNT(absent));
 	if (!given)
 		return check_absent(call, "cluster_axis=None", absent + 1, 4);
-	TT_NEED((axis->integer ? device->cols : device->rows) == 1,
-		"moe_compute along an axis of more than one device is not modelled");
-	TT_REQUIRE(!tt_value_given(tt_call_arg(call, "num_shared_experts_per_device")) ||
+	TT_REQUIRE(*out == TT_MOE_FABRIC ||
+			   !tt_value_given(tt_call_arg(call, "num_shared_experts_per_device")) ||
 			   !tt_call_int(call, "num_shared_experts_per_device", 0),
 		   "axis_has_neighbours || num_shared_experts_per_device.value_or(0) == 0",
 		   "moe_compute over a mesh axis of extent 1 writes a local output and does not "
@@ -547,21 +637,44 @@ static tt_status find_path(enum tt_moe_path *out, const struct tt_call *call,
 	return TTNN_OK;
 }
 
-/* What is told of how tokens go back; only numbers that are never read for one chip. */
+/* Links and topology of the way back, which must be a line or a ring. */
+static tt_status find_way(struct ttnn_value way[2], const struct tt_call *call,
+			  const struct tt_device *device)
+{
+	const struct ttnn_value *asked = tt_call_arg(call, "topology");
+	int64_t axis = tt_call_int(call, "cluster_axis", 0);
+	bool neighbors = !tt_value_given(asked) && ttnn_fabric_get() == TTNN_FABRIC_1D_NEIGHBORS;
+
+	TT_TRY(tt_group_links(&way[0], call, device));
+	way[1] = tt_group_usual_topology(device, asked, axis);
+	TT_REQUIRE(!neighbors && (way[1].integer == TT_TOPOLOGY_LINEAR ||
+				  way[1].integer == TT_TOPOLOGY_RING),
+		   "resolved_topology == tt::tt_fabric::Topology::Linear || resolved_topology == "
+		   "tt::tt_fabric::Topology::Ring",
+		   "moe_compute: combine kernel only supports Topology::Linear or Topology::Ring, "
+		   "got Topology::%s. If the fabric default is Torus/Mesh, pass "
+		   "topology=ttnn.Topology.Linear or ttnn.Topology.Ring explicitly to "
+		   "ttnn.experimental.moe_compute.",
+		   neighbors ? "NeighborExchange"
+			     : tt_enum_name(&tt_enum_topology, way[1].integer));
+	return TTNN_OK;
+}
+
+/* What is told of how tokens go back; `way` is read along an axis of several chips alone. */
 static struct ttnn_value combine_params(const struct tt_call *call, struct tt_tensor *const *in,
 					const struct ttnn_value attrs[TT_MOE_ATTRS],
-					const struct tt_moe_places *places)
+					const struct tt_moe_places *places,
+					const struct ttnn_value way[2])
 {
 	static const struct ttnn_memory_config dram = {.buffer = TTNN_DRAM};
 	const struct ttnn_memory_config *memory = tt_call_memory(call, "output_memory_config");
 	const struct tt_tensor *given = tt_call_tensor(call, "optional_output_tensor");
 	bool local = attrs[TT_MOE_PATH].integer == TT_MOE_DEVICE;
+	const struct ttnn_shape *tokens = &in[TT_MOE_TOKENS]->spec.shape;
 	struct ttnn_value *v = tt_arena_calloc(call->arena, combine_schema_count, sizeof(*v));
 	struct ttnn_value *workers =
 		tt_arena_calloc(call->arena, places->combiner_count + 1, sizeof(*workers));
-	const struct ttnn_value *topology = tt_call_arg(call, "topology");
 	const struct ttnn_value *mux = tt_call_arg(call, "mux_core_range_set");
-	uint32_t width = tt_shape_last(&in[TT_MOE_TOKENS]->spec.shape, 1);
 
 	if (!v || !workers)
 		return ttnn_v_none();
@@ -569,15 +682,15 @@ static struct ttnn_value combine_params(const struct tt_call *call, struct tt_te
 		workers[i] =
 			(struct ttnn_value){.kind = TTNN_VALUE_CORE, .core = places->combiner[i]};
 	if (!memory)
-		memory = given && !local ? &given->spec.memory : &dram;
-	v[WIDTH] = ttnn_v_int(width);
+		memory = given && attrs[TT_MOE_PATH].integer == TT_MOE_CLUSTER ? &given->spec.memory
+									       : &dram;
+	v[WIDTH] = ttnn_v_int(tt_shape_last(tokens, 1));
 	v[BATCH] = ttnn_v_int(1);
-	v[SEQUENCE] = ttnn_v_int(
-		(int64_t)(tt_shape_count(&in[TT_MOE_TOKENS]->spec.shape) / (width + !width)));
+	v[SEQUENCE] = ttnn_v_int((int64_t)tokens->dim[0] * tokens->dim[1]);
 	v[CHOICES] = ttnn_v_int(tt_shape_last(&in[TT_MOE_CHOICES]->spec.shape, 1));
-	v[LINKS] = ttnn_v_int(tt_call_int(call, "num_links", 1));
+	v[LINKS] = way[0];
 	v[AXIS] = ttnn_v_int(tt_call_int(call, "cluster_axis", 0));
-	v[TOPOLOGY] = tt_value_given(topology) ? *topology : tt_value_enum(&tt_enum_topology, 1);
+	v[TOPOLOGY] = way[1];
 	v[TOKEN_CORES] = attrs[TT_MOE_ROWS];
 	v[DATA_CORES] = attrs[TT_MOE_COLUMNS];
 	v[WORKERS] = ttnn_v_list(workers, places->combiner_count);
@@ -597,6 +710,8 @@ static tt_status moe_expand(struct tt_call *call)
 	struct tt_tensor *in[TT_MOE_INPUTS], *out[TT_MOE_OUTPUTS] = {0};
 	struct ttnn_value attrs[TT_MOE_ATTRS] = {0};
 	const struct ttnn_value *activation = tt_call_arg(call, "activation_type");
+	struct ttnn_value way[2] = {ttnn_v_int(tt_call_int(call, "num_links", 1)),
+				    *tt_call_arg(call, "topology")};
 	struct tt_moe_places places;
 	struct tt_device *device;
 	enum tt_moe_path path = TT_MOE_ONLY;
@@ -619,12 +734,16 @@ static tt_status moe_expand(struct tt_call *call)
 			    tt_value_given(tt_call_arg(call, "mux_core_range_set"))
 				    ? tt_call_arg(call, "mux_core_range_set")->core_set
 				    : NULL));
+	if (!tt_value_given(&way[1]))
+		way[1] = tt_value_enum(&tt_enum_topology, TT_TOPOLOGY_LINEAR);
+	if (path == TT_MOE_FABRIC)
+		TT_TRY(find_way(way, call, device));
 	attrs[TT_MOE_ROWS] = ttnn_v_int(tt_call_int(call, "output_height_shard_dim", 0));
 	attrs[TT_MOE_COLUMNS] = ttnn_v_int(parts);
 	attrs[TT_MOE_PATH] = tt_value_enum(&path_enum, path);
 	attrs[TT_MOE_RING] = ttnn_v_int(device->info.dram_banks);
 	attrs[TT_MOE_COMBINE] =
-		path == TT_MOE_ONLY ? ttnn_v_none() : combine_params(call, in, attrs, &places);
+		path == TT_MOE_ONLY ? ttnn_v_none() : combine_params(call, in, attrs, &places, way);
 	TT_NEED_MEMORY(path == TT_MOE_ONLY || tt_value_given(&attrs[TT_MOE_COMBINE]));
 	attrs[TT_MOE_ACTIVATION] = tt_value_given(activation)
 					   ? *activation
@@ -633,6 +752,7 @@ static tt_status moe_expand(struct tt_call *call)
 	return TT_LAUNCH_RETURN(call, &program, .inputs = in, .input_count = TT_MOE_INPUTS,
 				.outputs = out, .output_count = TT_MOE_OUTPUTS,
 				.attrs = tt_attrs_bind(call, &schema, attrs),
+				.grid = path == TT_MOE_FABRIC ? places.combiners : NULL,
 				.extra = out[TT_MOE_COMBINED]);
 }
 

@@ -27,8 +27,11 @@ enum {
 	TT_MOE_ATTRS
 };
 
-/* What is made of the experts' rows: nothing, the tokens' result on one chip, or on each chip along an axis of one. */
-enum tt_moe_path { TT_MOE_ONLY, TT_MOE_DEVICE, TT_MOE_CLUSTER };
+/*
+ * What is made of the experts' rows: nothing; the tokens' result on one chip; on each chip along an axis of one; on the chips along
+ * an axis that the tokens came from.
+ */
+enum tt_moe_path { TT_MOE_ONLY, TT_MOE_DEVICE, TT_MOE_CLUSTER, TT_MOE_FABRIC };
 enum tt_moe_activation { TT_MOE_SILU, TT_MOE_SWIGLU, TT_MOE_GELU, TT_MOE_CLAMPED };
 
 enum {
@@ -95,6 +98,9 @@ static inline uint64_t tt_moe_map_words(const struct tt_launch *launch)
 {
 	return tt_memory_alignment(launch->device, TTNN_L1) / TT_MOE_WORD;
 }
+
+/* Chips that a result's tokens come from, of which each has as many: those along the axis, or the chip alone. */
+uint32_t tt_moe_members(const struct tt_launch *launch);
 
 /* Whether tokens come from the chips of a row: along the axis that was asked for, the second where none was. */
 bool tt_moe_along(const struct tt_launch *launch);

@@ -77,8 +77,11 @@ static void put_tile(const struct moe *moe, size_t matrix, uint64_t line, uint32
 	}
 }
 
-/* Columns of tiles of gate and up in turn: two pairs beside each other; of an odd one's rows every other one. */
-static void unpack_gate_up(const struct moe *moe)
+/*
+ * Columns of tiles of gate and up in turn: two pairs beside each other; of an odd one's rows every other one. No more than `most` of a
+ * core are read.
+ */
+static void unpack_gate_up(const struct moe *moe, uint32_t most)
 {
 	const struct tt_expert_ring *ring = &moe->ring;
 	uint32_t rows = ring->in + moe->bias, high = tt_ring_filled(ring, rows, TT_RING_WIDE);
@@ -94,10 +97,10 @@ static void unpack_gate_up(const struct moe *moe)
 				uint32_t slot = i % TT_RING_WIDE, place = 2 * pair + slot / 2;
 				const uint32_t to[] = {i / TT_RING_WIDE, column + place};
 
-				if (place < own)
+				if (place < own && place < most)
 					put_tile(moe, slot % 2, line + to[0], slot, to);
 			}
-		for (uint32_t i = 0; kept % 2 && kept <= own && i < rows * 2; i++) {
+		for (uint32_t i = 0; kept % 2 && kept <= own && kept <= most && i < rows * 2; i++) {
 			const uint32_t to[] = {i / 2, column + kept - 1};
 
 			put_tile(moe, i % 2, line + to[0] / 2, to[0] % 2 * 2 + i % 2, to);
@@ -107,12 +110,28 @@ static void unpack_gate_up(const struct moe *moe)
 	}
 }
 
+/* The n-th row of tiles of a core for the place-th of its columns; in a half block two rows are beside each other. */
+static void put_down(const struct moe *moe, uint32_t core, uint32_t n, const uint32_t place_to[3])
+{
+	const struct tt_expert_ring *ring = &moe->ring;
+	uint32_t place = place_to[0], group = place / TT_RING_WIDE, slot = place % TT_RING_WIDE;
+	uint32_t high = tt_ring_filled(ring, ring->between + moe->bias, TT_RING_WIDE);
+	uint64_t line = tt_moe_blocks_down(ring, moe->bias) *
+				tt_ring_block_rows(ring, TT_RING_WIDE) * core +
+			(uint64_t)group * high;
+
+	if (tt_ring_half_down(ring) && group + 1 == tt_ring_groups_down(ring)) {
+		slot += n % 2 * TT_RING_HALF;
+		n /= 2;
+	}
+	put_tile(moe, BACK, line + n, slot, place_to + 1);
+}
+
 /* Rows as they come along the ring: a core's own first, then those of the cores before it; the bias behind all. */
 static void unpack_down(const struct moe *moe)
 {
 	const struct tt_expert_ring *ring = &moe->ring;
-	uint32_t high = tt_ring_filled(ring, ring->between + moe->bias, TT_RING_WIDE);
-	uint32_t first[TT_RING_MOST + 1] = {0}, groups = tt_ring_groups_down(ring), column = 0;
+	uint32_t first[TT_RING_MOST + 1] = {0}, column = 0;
 
 	for (uint32_t i = 0; i < ring->cores; i++)
 		first[i + 1] = first[i] + tt_ring_share(ring, ring->between, i);
@@ -120,18 +139,17 @@ static void unpack_down(const struct moe *moe)
 		uint32_t own = tt_ring_share_down(ring, core);
 
 		for (uint32_t place = 0; place < own; place++) {
-			uint64_t line = ((uint64_t)core * groups + place / TT_RING_WIDE) * high;
+			uint32_t to[] = {place, 0, column + place}, n = 0;
 
 			for (uint32_t step = 0; step < ring->cores; step++) {
 				uint32_t from = (core + ring->cores - step) % ring->cores;
 
-				for (uint32_t i = first[from]; i < first[from + 1]; i++)
-					put_tile(moe, BACK, line++, place % TT_RING_WIDE,
-						 (const uint32_t[]){i, column + place});
+				for (to[1] = first[from]; to[1] < first[from + 1]; to[1]++)
+					put_down(moe, core, n++, to);
 			}
+			to[1] = ring->between;
 			if (moe->bias)
-				put_tile(moe, BACK, line, place % TT_RING_WIDE,
-					 (const uint32_t[]){ring->between, column + place});
+				put_down(moe, core, n, to);
 		}
 		column += own;
 	}
@@ -221,29 +239,86 @@ static void place(const struct moe *moe, uint32_t expert, const struct tt_tensor
 	}
 }
 
+/* Which choice of its n-th token an expert was; where cores combine, the last one if it was several. */
+static uint32_t choice_of(const struct moe *moe, const struct tt_moe_work *work, uint32_t expert,
+			  uint32_t n)
+{
+	uint64_t at = ((uint64_t)expert * (work->tokens + 1) + n) * work->map_words, row = 0;
+
+	if (moe->launch->attrs[TT_MOE_PATH].integer == TT_MOE_CLUSTER)
+		return work->maps[at + 1];
+	while (row < work->found && work->active[row * work->row_words] != work->maps[at])
+		row++;
+	return work->active[row * work->row_words + 1 + expert];
+}
+
+/* A row to a row of a result, whatever shape a caller's has. */
+static tt_status send_row(struct tt_tensor *out, struct tt_tensor *made, uint32_t n, uint64_t row)
+{
+	const struct ttnn_shape *shape = &out->spec.shape;
+	struct tt_move_loop loop = {tt_shape_last(shape, 1), 1, (int32_t)shape->rank - 1, 1, 1};
+	struct tt_move_job job = {.out = out, .in = made, .loops = &loop, .loop_count = 1};
+
+	if (row >= tt_shape_count(shape) / loop.extent)
+		return TTNN_OK;
+	job.in_start[0] = n;
+	for (uint32_t d = shape->rank - 1; d-- > 0; row /= shape->dim[d])
+		job.out_start[d] = (int64_t)(row % shape->dim[d]);
+	return tt_backend_get()->move(&job);
+}
+
+/* The rows of one chip's tokens, of which each has as many. */
+static tt_status send_to(struct tt_tensor *out, const struct moe *moe,
+			 const struct tt_moe_work *work, struct tt_tensor *made,
+			 const uint32_t expert_member[2])
+{
+	uint32_t each = work->tokens / tt_moe_members(moe->launch), expert = expert_member[0];
+
+	for (uint32_t i = 0; i < work->counts[expert]; i++) {
+		uint32_t token = token_of(work, expert, i);
+
+		if (each && token / each == expert_member[1])
+			TT_TRY(send_row(out, made, i,
+					(uint64_t)choice_of(moe, work, expert, i) * each +
+						token % each));
+	}
+	return TTNN_OK;
+}
+
 /* Each row to its token, as the choice that this expert was. */
 static tt_status send_back(const struct moe *moe, const struct tt_moe_work *work, uint32_t expert,
 			   struct tt_tensor *made)
 {
-	const uint32_t extent[] = {1, 1, moe->in};
-	struct tt_tensor *out;
+	const struct tt_launch *launch = moe->launch;
+	struct tt_group group = {.chips = {work->chip}, .count = 1};
 	tt_status status = TTNN_OK;
 
-	TT_TRY(tt_tensor_resident(&out, moe->launch->outputs[TT_MOE_COMBINED], work->chip,
-				  TT_BUFFER_UPDATE));
-	for (uint32_t r = 0, i = 0; r < work->found && status == TTNN_OK; r++) {
-		const uint32_t *row = work->active + (uint64_t)r * work->row_words;
-		const int64_t from[] = {0, i, 0}, to[] = {row[1 + expert], row[0], 0};
+	if (launch->attrs[TT_MOE_PATH].integer == TT_MOE_FABRIC)
+		tt_group_find(&group, launch->device, work->along, work->chip);
+	for (uint32_t i = 0; i < group.count && status == TTNN_OK; i++) {
+		struct tt_tensor *out;
 
-		if (row[1 + expert] >= work->k)
-			continue;
-		status = tt_move_part(out, made,
-				      &(struct tt_move_block){
-					      .extent = extent, .in_start = from, .out_start = to});
-		i++;
+		TT_TRY(tt_tensor_resident(&out, launch->outputs[TT_MOE_COMBINED], group.chips[i],
+					  TT_BUFFER_UPDATE));
+		if (tt_shape_count(&out->spec.shape))
+			status = send_to(out, moe, work, made, (const uint32_t[]){expert, i});
+		ttnn_tensor_unref(out);
 	}
-	ttnn_tensor_unref(out);
 	return status;
+}
+
+/* All of a core's columns; of shared experts, the last ones, those that are its part where chips across the axis share them. */
+static uint32_t columns_read(const struct moe *moe, uint32_t expert)
+{
+	const struct tt_launch *launch = moe->launch;
+	const struct ttnn_value *shared = &launch->attrs[TT_MOE_SHARED];
+	uint32_t parts = tt_group_size(launch->device, !tt_moe_along(launch));
+	int64_t path = launch->attrs[TT_MOE_PATH].integer;
+
+	if (!tt_value_given(shared) || expert + shared->integer < tt_moe_experts(launch) ||
+	    path != TT_MOE_FABRIC)
+		return UINT32_MAX;
+	return tt_ring_packed(&moe->ring, parts);
 }
 
 static tt_status compute(const struct moe *moe, const struct tt_moe_work *work, uint32_t expert)
@@ -251,22 +326,23 @@ static tt_status compute(const struct moe *moe, const struct tt_moe_work *work, 
 	struct ttnn_shape rows = TT_SHAPE(work->counts[expert], moe->in), middle = rows;
 	const struct tt_launch *launch = moe->launch;
 	int64_t path = launch->attrs[TT_MOE_PATH].integer;
-	struct tt_tensor *in, *gate, *up, *made;
+	struct tt_tensor *in, *gate, *up;
 	float *to, *by;
 
 	if (!work->counts[expert])
 		return TTNN_OK;
 	for (size_t i = 0; i < 2; i++)
 		TT_TRY(take_expert(moe, work->chip, expert, i));
-	for (size_t i = 0; i < MATRICES; i++)
+	for (size_t i = 0; i < MATRICES; i++) {
+		memset(tt_tensor_data(moe->matrix[i]), 0, (size_t)moe->matrix[i]->spec.bytes);
 		memset(tt_tensor_data(moe->added[i]), 0, (size_t)moe->added[i]->spec.bytes);
-	unpack_gate_up(moe);
+	}
+	unpack_gate_up(moe, columns_read(moe, expert));
 	unpack_down(moe);
 	middle.dim[1] = moe->between;
 	TT_TRY(tt_scratch_f32(&in, &rows));
 	TT_TRY(tt_scratch_f32(&gate, &middle));
 	TT_TRY(tt_scratch_f32(&up, &middle));
-	TT_TRY(tt_scratch_f32(&made, &TT_SHAPE(1, rows.dim[0], moe->in)));
 	TT_TRY(gather(in, moe, work, expert));
 	TT_TRY(multiply(gate, in, moe, GATE));
 	TT_TRY(multiply(up, in, moe, UP));
@@ -278,10 +354,7 @@ static tt_status compute(const struct moe *moe, const struct tt_moe_work *work, 
 	TT_TRY(multiply(in, gate, moe, BACK));
 	if (path != TT_MOE_CLUSTER)
 		place(moe, expert, in);
-	if (path == TT_MOE_ONLY)
-		return TTNN_OK;
-	TT_TRY(tt_backend_get()->reshape(made, in));
-	return send_back(moe, work, expert, made);
+	return path == TT_MOE_ONLY ? TTNN_OK : send_back(moe, work, expert, in);
 }
 
 /* ---- the chip -------------------------------------------------------------------------------------------------------- */
@@ -319,6 +392,7 @@ static tt_status moe_chip(struct moe *moe, uint32_t chip)
 		.map_words = (uint32_t)tt_moe_map_words(launch),
 		.owners = tt_shape_count(mapping),
 		.along = tt_moe_along(launch),
+		.slots = true,
 	};
 
 	for (size_t i = TT_MOE_COUNTS; i <= TT_MOE_MAPS; i++) {
@@ -351,6 +425,8 @@ static tt_status check_tables(const struct moe *moe)
 {
 	const struct tt_launch *launch = moe->launch;
 	const struct ttnn_shape *mapping = &launch->inputs[TT_MOE_MAPPING]->spec.shape;
+	const struct ttnn_tensor_spec *out =
+		launch->extra ? &launch->outputs[TT_MOE_COMBINED]->spec : NULL;
 	uint64_t rows = tt_shape_count(mapping) / tt_shape_last(mapping, 1);
 
 	for (size_t i = TT_MOE_CHOICES; i <= TT_MOE_SCORES; i++)
@@ -359,9 +435,11 @@ static tt_status check_tables(const struct moe *moe)
 					tt_shape_last(&launch->inputs[TT_MOE_CHOICES]->spec.shape,
 						      1),
 			"indices and scores of experts must have a row for each token");
-	TT_NEED(!launch->extra || ttnn_shape_equal(&launch->outputs[TT_MOE_COMBINED]->spec.shape,
-						   &launch->specs[TT_MOE_COMBINED].shape),
-		"optional_output_tensor must have the shape of the result");
+	TT_NEED(!launch->extra || (tt_shape_last(&out->shape, 1) == moe->in &&
+				   out->dtype == TTNN_BFLOAT16 && out->layout == TTNN_ROW_MAJOR),
+		"optional_output_tensor must have rows of %u numbers of bfloat16 in row-major "
+		"layout",
+		moe->in);
 	TT_NEED(tt_moe_tokens(launch) <= tt_moe_rows(launch),
 		"tokens must be in the last dimension but one");
 	TT_NEED(rows == 1 || rows >= tt_chip_count(launch),
@@ -379,8 +457,6 @@ static tt_status check_tables(const struct moe *moe)
 			"weights of experts must be as they were packed for %u banks",
 			moe->ring.cores);
 	}
-	TT_NEED(!tt_ring_half_down(&moe->ring),
-		"moe_compute of half blocks of down is not modelled");
 	return TTNN_OK;
 }
 
@@ -432,10 +508,9 @@ tt_status tt_moe_kernel(struct tt_launch *launch)
 	TT_TRY(make_room(&moe));
 	moe.result = tt_chip_zeros(launch, TT_MOE_RESULT);
 	TT_NEED_MEMORY(moe.result);
-	for (uint32_t chip = 0; chip < tt_chip_count(launch); chip++) {
-		if (!only && !launch->extra)
-			TT_TRY(clear_combined(launch, chip));
+	for (uint32_t chip = 0; chip < tt_chip_count(launch) && !only && !launch->extra; chip++)
+		TT_TRY(clear_combined(launch, chip));
+	for (uint32_t chip = 0; chip < tt_chip_count(launch); chip++)
 		TT_TRY(moe_chip(&moe, chip));
-	}
 	return TTNN_OK;
 }

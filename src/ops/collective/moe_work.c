@@ -52,7 +52,7 @@ static void take_token(struct tt_moe_work *work, const struct tt_launch *launch,
 	uint32_t experts = work->experts, words = work->row_words;
 	uint32_t source = source_of(launch, work, token), step = work->map_words;
 	const double *ids = work->ids + (uint64_t)token * k;
-	uint32_t *row = work->active + (uint64_t)work->found * words;
+	uint32_t *row = work->active + (uint64_t)work->found * words, *map;
 	bool found = false;
 
 	if (work->unsent && all_the_same(ids, k))
@@ -69,8 +69,11 @@ static void take_token(struct tt_moe_work *work, const struct tt_launch *launch,
 		row[1 + place] = i;
 		row[1 + experts + place] =
 			tt_bf16_store((float)work->scores[(uint64_t)token * k + i]);
-		work->maps[((uint64_t)place * (work->tokens + 1) + work->counts[place]) * step] =
-			token;
+		map = work->maps +
+		      ((uint64_t)place * (work->tokens + 1) + work->counts[place]) * step;
+		map[0] = token;
+		if (work->slots)
+			map[1] = i;
 		work->counts[place]++;
 	}
 	work->found += found;

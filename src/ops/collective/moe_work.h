@@ -16,6 +16,7 @@ struct tt_moe_work {
 	uint64_t owners; /* numbers of the mapping: a row of `all` for each chip, or one */
 	bool along;      /* tokens come from the chips in a row of the mesh, not in a column */
 	bool unsent;     /* a token whose choices are all the same was not sent */
+	bool slots;      /* behind a token in `maps` stands which choice of it the expert was */
 	const double *ids, *scores, *mapping;
 	uint32_t *counts, *active, *maps; /* the results, zeros before */
 	uint32_t found;                   /* rows of `active` that are a token's */

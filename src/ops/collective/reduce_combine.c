@@ -35,21 +35,14 @@ static uint64_t token_count(const struct tt_launch *launch)
 	return (uint64_t)launch->attrs[BATCH].integer * (uint64_t)launch->attrs[SEQUENCE].integer;
 }
 
-/* No piece is larger than a packet, of numbers of two bytes a power of two. */
-static tt_status find_layout(struct layout *out, const struct tt_launch *launch)
+tt_status tt_combine_cut_find(struct tt_combine_cut *out, uint64_t bytes, uint64_t cores, bool even)
 {
 	uint64_t packet = tt_fabric_channel(tt_fabric_of(false)), whole = 1, left;
-	uint64_t bytes = tt_attr_u32(launch, WIDTH) * tt_element_bytes(launch->inputs[DENSE]);
-	uint64_t cores = tt_attr_u32(launch, DATA_CORES);
 
 	while (whole * 2 <= packet)
 		whole *= 2;
-	if (launch->inputs[DENSE]->spec.dtype == TTNN_BFLOAT16)
-		packet = whole;
-	*out = (struct layout){.tokens = token_count(launch),
-			       .experts = launch->inputs[MAPS]->spec.shape.dim[0],
-			       .piece = bytes / packet > cores ? bytes / packet : cores,
-			       .rows = tt_attr_u32(launch, TOKEN_CORES)};
+	packet = even ? whole : packet;
+	out->piece = bytes / packet > cores ? bytes / packet : cores;
 	out->piece = bytes / out->piece;
 	TT_NEED(out->piece, "hidden_size is too small for %" PRIu64 " data-parallel cores", cores);
 	out->pieces = bytes / out->piece < cores ? bytes / out->piece : cores;
@@ -64,6 +57,21 @@ static tt_status find_layout(struct layout *out, const struct tt_launch *launch)
 		   " bytes left over (each segment is limited to %" PRIu64
 		   " bytes by the fabric packet size); increase num_data_parallel_cores",
 		   cores, left, out->piece);
+	return TTNN_OK;
+}
+
+static tt_status find_layout(struct layout *out, const struct tt_launch *launch)
+{
+	uint64_t bytes = tt_attr_u32(launch, WIDTH) * tt_element_bytes(launch->inputs[DENSE]);
+	struct tt_combine_cut cut;
+
+	TT_TRY(tt_combine_cut_find(&cut, bytes, tt_attr_u32(launch, DATA_CORES),
+				   launch->inputs[DENSE]->spec.dtype == TTNN_BFLOAT16));
+	*out = (struct layout){.tokens = token_count(launch),
+			       .experts = launch->inputs[MAPS]->spec.shape.dim[0],
+			       .piece = cut.piece,
+			       .pieces = cut.pieces,
+			       .rows = tt_attr_u32(launch, TOKEN_CORES)};
 	return TTNN_OK;
 }
 
@@ -176,16 +184,22 @@ static tt_status combine_choose(uint32_t *out, struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-/* Cores that pass on what workers send: one for each link and neighbour, with memory that nobody allocates. */
-static tt_status check_mux(const struct tt_launch *launch, const ttnn_core_set *workers)
+/* The first chip along a line has one neighbour, others have two. */
+tt_status tt_combine_check_mux(struct tt_plan *plan, const struct tt_launch *launch,
+			       const struct ttnn_value *params, const ttnn_core_set *workers)
 {
-	uint32_t members = members_of(launch);
-	uint32_t neighbors = members < 3 ? members - 1 : 2, links = tt_attr_u32(launch, LINKS);
-	const ttnn_core_set *mux = launch->attrs[MUX].core_set, *both;
+	const ttnn_core_set *mux = params[MUX].core_set, *both;
+	uint32_t members = tt_group_size(launch->device, params[AXIS].integer != 0);
+	uint32_t neighbors = members < 3 ? members - 1 : 2;
+	uint64_t links = (uint64_t)params[LINKS].integer, has = mux ? ttnn_core_set_cores(mux) : 0;
+	bool line = params[TOPOLOGY].integer == TT_TOPOLOGY_LINEAR;
 	struct tt_str text = {0};
 	tt_status status = TTNN_OK;
 
-	tt_text_core_set(&text, mux, TTNN_DIALECT_TT_METAL);
+	if (line && links > has)
+		neighbors = 1;
+	if (mux)
+		tt_text_core_set(&text, mux, TTNN_DIALECT_TT_METAL);
 	if (!tt_has_l1_small(launch->device) && ttnn_fabric_get() != TTNN_FABRIC_NONE)
 		status = tt_fail_cond(
 			TTNN_INVALID, "l1_small_bank_size > 0",
@@ -195,17 +209,20 @@ static tt_status check_mux(const struct tt_launch *launch, const ttnn_core_set *
 			"silently overwrites them and hangs (#56769). Open the mesh device with "
 			"l1_small_size > 0 (16384 is sufficient) so semaphores are placed in "
 			"L1_SMALL, above the mux.",
-			tt_str_text(&text));
-	else if ((uint64_t)links * neighbors > ttnn_core_set_cores(mux))
+			mux ? tt_str_text(&text) : "{}");
+	else if (links * neighbors > has)
 		status = tt_fail_cond(
 			TTNN_INVALID, "needed_cores <= available_cores",
-			"Not enough mux cores! Needed: %u (num_links=%u * neighbors.size()=%u), "
-			"Available: %zu. mux_core_range_set=%s",
-			links * neighbors, links, neighbors, ttnn_core_set_cores(mux),
-			tt_str_text(&text));
+			"Not enough mux cores! Needed: %" PRIu64 " (num_links=%" PRIu64
+			" * neighbors.size()=%u), Available: %" PRIu64 ". mux_core_range_set=%s",
+			links * neighbors, links, neighbors, has, mux ? tt_str_text(&text) : "{}");
 	tt_str_deinit(&text);
+	if (status != TTNN_OK && line && links <= has && tt_has_l1_small(launch->device))
+		tt_plan_begun(plan);
 	TT_TRY(status);
-	TT_TRY(tt_cores_first(&mux, mux, (uint64_t)links * neighbors, TTNN_ORIENT_ROW_MAJOR));
+	if (!neighbors)
+		return TTNN_OK;
+	TT_TRY(tt_cores_first(&mux, mux, links * neighbors, TTNN_ORIENT_ROW_MAJOR));
 	TT_TRY(tt_core_set_intersect(&both, mux, workers));
 	TT_REQUIRE(!ttnn_core_set_cores(both), "noc_modes.size() <= 1",
 		   "KernelGroup must have the same noc mode for all kernels");
@@ -249,7 +266,7 @@ static tt_status combine_memory(struct tt_plan *plan, const struct tt_launch *la
 		TT_CB_ROW(6, "token_activations", .pages = 1,
 			  .page = tt_align_to(launch->inputs[ACTIVE]->spec.page_bytes, l1)),
 		TT_CB_ROW(7, "client_interface", .pages = 3, .page = TT_COMBINE_CLIENT_BYTES)));
-	return check_mux(launch, cores);
+	return tt_combine_check_mux(plan, launch, launch->attrs, cores);
 }
 
 /* ---- numbers -------------------------------------------------------------------------------------------------- */
