@@ -277,7 +277,7 @@ static tt_status read_bytes(struct tt_storage **out, struct tt_tensor *tensor, s
 	uint32_t chip;
 	struct tt_buffer *buffer = tt_buffer_of(&chip, storage_on(tensor, index));
 
-	if (buffer->mode == TT_BUFFER_REAL)
+	if (tt_buffer_root(buffer)->mode == TT_BUFFER_REAL)
 		return tt_buffer_data(out, buffer, chip, TT_BUFFER_READ);
 	*out = tt_storage_ref(&hollow);
 	return TTNN_OK;
