@@ -490,6 +490,8 @@ static tt_status create_outputs(struct tt_launch *launch)
 	for (size_t k = 0; k < launch->output_count; k++) {
 		size_t i = tt_launch_output_at(launch, k);
 
+		if (launch->prog->infer_output && !launch->outputs[i])
+			TT_TRY(launch->prog->infer_output(launch, i));
 		if (!launch->outputs[i])
 			TT_TRY(create_output(launch, i));
 		else if (launch->prog->view && i > launch->prog->view)

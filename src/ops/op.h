@@ -296,6 +296,8 @@ struct tt_prog {
 	const char *prim;                             /* "ttnn::prim::binary_ng" */
 	const struct tt_schema *attrs;                /* texts, cache key */
 	tt_status (*infer)(struct tt_launch *launch); /* (optional) else as the first input */
+	/* (optional) the spec of this output, where upstream infers it when others were made already */
+	tt_status (*infer_output)(struct tt_launch *launch, size_t which);
 	/* (optional) what upstream runs while it makes the outputs: zeros into them, say */
 	tt_status (*prepare)(struct tt_launch *launch);
 	tt_status (*validate)(struct tt_launch *launch); /* (optional) */
