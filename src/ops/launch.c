@@ -100,12 +100,24 @@ struct built {
 	struct tt_facts_list facts;   /* the same of what else is known of it */
 	uint32_t factory;
 	enum tt_kept_order order;
+	uint32_t rows, cols; /* of the mesh */
 };
 
 struct tt_plan {
 	struct tt_program *program;
 	const struct tt_program_limits *limits;
 };
+
+_Static_assert(TT_KEPT_MAX <= TT_CHIPS_MAX, "room for an order of all that is kept");
+
+static void give_up_by_chip(struct tt_tensor **kept, uint32_t rows, uint32_t cols)
+{
+	uint32_t order[TT_CHIPS_MAX];
+
+	tt_chip_order(order, rows, cols);
+	for (uint32_t i = 0; i < rows * cols; i++)
+		ttnn_tensor_unref(kept[order[i]]);
+}
 
 static void give_up(struct tt_tensor **kept, enum tt_kept_order order)
 {
@@ -127,7 +139,10 @@ static void free_built(void *data)
 {
 	struct built *built = data;
 
-	give_up(built->kept, built->order);
+	if (built->order == TT_KEPT_BY_CHIP && built->rows * built->cols <= TT_KEPT_MAX)
+		give_up_by_chip(built->kept, built->rows, built->cols);
+	else
+		give_up(built->kept, built->order);
 	tt_program_deinit(&built->program);
 	for (uint32_t i = 0; i < built->other_count; i++)
 		tt_program_deinit(&built->others[i]);
@@ -224,7 +239,8 @@ static enum tt_kept_order unbuilt_order(const struct tt_launch *launch)
 {
 	enum tt_kept_order order = launch->prog->kept_order;
 
-	return order == TT_KEPT_BUILT_FORWARD ? TT_KEPT_BACKWARD : order;
+	return order == TT_KEPT_BUILT_FORWARD || order == TT_KEPT_BY_CHIP ? TT_KEPT_BACKWARD
+									  : order;
 }
 
 /* What was made for a program that was not built after all. */
@@ -286,6 +302,8 @@ static tt_status build(struct built **out, struct tt_launch *launch)
 	launch->kept_count = 0;
 	built->factory = (uint32_t)(launch->factory - launch->prog->factories);
 	built->order = launch->prog->kept_order;
+	built->rows = launch->device->rows;
+	built->cols = launch->device->cols;
 	status = build_parts(built, launch);
 	if (status != TTNN_OK) {
 		built->order = unbuilt_order(launch);

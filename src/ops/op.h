@@ -281,14 +281,16 @@ struct tt_cost {
 #define TT_NO_PART UINT32_MAX
 
 /*
- * How what a program keeps is given up: as members of a struct, as a vector, as a vector in front of the last, or as a
- * vector once the program is built, which before were variables of a function.
+ * How what a program keeps is given up: as members of a struct, as a vector, as a vector in front of the last, as a
+ * vector once the program is built, which before were variables of a function, or one of each chip with the chips' programs
+ * (ops/chip_order.h).
  */
 enum tt_kept_order {
 	TT_KEPT_BACKWARD,
 	TT_KEPT_FORWARD,
 	TT_KEPT_LAST_FORWARD,
-	TT_KEPT_BUILT_FORWARD
+	TT_KEPT_BUILT_FORWARD,
+	TT_KEPT_BY_CHIP
 };
 
 struct tt_prog {
