@@ -558,16 +558,31 @@ static void rehearse_built(const struct tt_launch *launch, struct built *built, 
 	count_launch();
 }
 
+/* Where upstream's programs go before what they belong to. */
+static void drop_built(struct tt_launch *launch, struct built *built)
+{
+	for (size_t i = 0; i < TT_KEPT_MAX && launch->prog->drops_kept; i++) {
+		tt_call_drop(launch->call, built->kept[i]);
+		built->kept[i] = NULL;
+	}
+}
+
+/* A program that does not go to the chips after all gives back what it holds. */
+static void give_back(struct emissions *emissions, struct tt_launch *launch, struct built *built)
+{
+	emit_all(emissions);
+	drop_built(launch, built);
+	for (uint32_t i = 0; i < tt_launch_chips(launch->device); i++)
+		emit_release(emissions, launch, launch->device->chips[i]);
+}
+
 static tt_status rehearse(struct tt_launch *launch)
 {
 	struct built *built;
 
 	TT_TRY(build(&built, launch));
 	rehearse_built(launch, built, false);
-	for (size_t i = 0; i < TT_KEPT_MAX && launch->prog->drops_kept; i++) {
-		tt_call_drop(launch->call, built->kept[i]);
-		built->kept[i] = NULL;
-	}
+	drop_built(launch, built);
 	free_built(built);
 	return TTNN_OK;
 }
@@ -592,15 +607,18 @@ static tt_status go_to_chips(struct emissions *emissions, struct tt_launch *laun
 	if (has_circular(program) && tt_run_rehearsals(0))
 		emit_memory(emissions, program, &launch->device->id, 1, PLANNED);
 	if (has_circular(program)) {
-		if (!hit)
-			TT_TRY(tt_program_place(program, &launch->device->limits));
+		status = hit ? TTNN_OK : tt_program_place(program, &launch->device->limits);
+		if (status != TTNN_OK) {
+			give_back(emissions, launch, built);
+			return status;
+		}
 		/* Upstream does not tell of several programs that are launched as one. */
 		if (!hit && tt_program_takes_room(program) &&
 		    (!launch->prog->per_chip || chips == 1))
 			emit_memory(emissions, program, launch->device->chips, chips, PLACED);
 		status = check(program, launch);
-		for (uint32_t i = 0; i < chips && status != TTNN_OK && !hit; i++)
-			emit_release(emissions, launch, launch->device->chips[i]);
+		if (status != TTNN_OK && !hit)
+			give_back(emissions, launch, built);
 		TT_TRY(status);
 	} else if (!hit) {
 		emit_memory(emissions, program, &launch->device->id, 1, PLACED);

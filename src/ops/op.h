@@ -320,7 +320,7 @@ struct tt_prog {
 	uint32_t (*part)(const struct tt_launch *launch, uint32_t chip);
 	uint8_t parts;
 	bool together;   /* the kernel runs once for all chips, whose parts it takes by itself */
-	bool drops_kept; /* in a dry run, kept tensors go in a scope each */
+	bool drops_kept; /* in a dry run, or refused, kept tensors go in a scope each */
 	uint8_t prim_args; /* (optional) how many arguments `prim` takes; else tensors and attributes */
 	uint8_t emits; /* (optional) its result is so many of the outputs: the rest is written aside */
 	bool prim_blind;    /* (optional) and nobody sees that there are tensors among them */
