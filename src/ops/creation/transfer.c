@@ -173,6 +173,17 @@ static tt_status to_device(struct tt_tensor **out, struct tt_call *call, struct 
 	return status;
 }
 
+/* The method keeps what the tensor's own config says where none is given. */
+static tt_status method_to_device(struct tt_tensor **out, struct tt_call *call,
+				  struct tt_tensor *tensor, struct tt_device *device)
+{
+	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
+	struct ttnn_value args[] = {ttnn_v_tensor(tensor), ttnn_v_device(device),
+				    ttnn_v_int(memory != NULL)};
+
+	return to_device(out, call, args, memory);
+}
+
 tt_status tt_host_to_device(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *tensor,
 			    struct tt_device *device, const struct ttnn_memory_config *memory)
 {
@@ -389,15 +400,13 @@ static tt_status expand_to_device(struct tt_call *call)
 			    &out);
 }
 
-/* The method keeps what the tensor's own config says. */
 static tt_status expand_method_to(struct tt_call *call)
 {
 	struct tt_tensor *out;
 
 	return tt_call_give(call,
-			    tt_host_to_device(&out, call, tt_call_tensor(call, "tensor"),
-					      tt_call_arg(call, "device")->device,
-					      tt_call_memory(call, "memory_config")),
+			    method_to_device(&out, call, tt_call_tensor(call, "tensor"),
+					     tt_call_arg(call, "device")->device),
 			    &out);
 }
 

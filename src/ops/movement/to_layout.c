@@ -235,10 +235,12 @@ static tt_status host_step(struct tt_tensor **out, struct tt_call *call, struct 
 	tt_status status = TTNN_OK;
 
 	tt_host_begin(call, "Tensor::to_layout", args, TT_COUNT(args));
-	if (layout == TTNN_ROW_MAJOR && tt_dtype_is_block(in->spec.dtype))
+	if (layout == TTNN_ROW_MAJOR && tt_dtype_is_block(in->spec.dtype)) {
 		*out = ttnn_tensor_ref(in);
-	else
+		tt_tensor_next_id(); /* upstream makes a tensor for it all the same */
+	} else {
 		status = ttnn_tensor_to_layout(out, in, layout, pad_value);
+	}
 	tt_host_end(call, status == TTNN_OK ? *out : NULL, status);
 	return status;
 }
