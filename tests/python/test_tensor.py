@@ -255,3 +255,14 @@ def test_what_was_given_comes_back_as_a_tensor_of_its_own(device):
     assert y.to_list()[31][31] == 2
     ttnn.deallocate(x)
     assert not y.is_allocated()
+
+
+def test_padding_on_the_host_leaves_shards_behind():
+    """Those that were asked for are too small then; the released library's is in DRAM."""
+    grid = ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(3, 0))})
+    memory = ttnn.MemoryConfig(
+        ttnn.TensorMemoryLayout.HEIGHT_SHARDED, ttnn.BufferType.L1, ttnn.ShardSpec(grid, [8, 16], ttnn.ShardOrientation.ROW_MAJOR)
+    )
+    tensor = ttnn.from_torch(memoryview(bytes(32 * 16 * 4)).cast("f", [1, 1, 32, 16]), memory_config=memory)
+    assert tensor.memory_config() == memory
+    assert tensor.pad([1, 1, 64, 16], [0, 0, 0, 0], 0.0).memory_config() == ttnn.DRAM_MEMORY_CONFIG
