@@ -364,6 +364,10 @@ TTNN_API enum ttnn_status ttnn_tensor_spec_shard(struct ttnn_tensor_spec *out,
 						 const ttnn_core_set *cores,
 						 enum ttnn_orientation orientation);
 
+/* What ttnn.point_to_point of a tensor of this spec receives packets in; `same`: both devices are one. */
+TTNN_API enum ttnn_status ttnn_point_to_point_spec(struct ttnn_tensor_spec *out,
+						   const struct ttnn_tensor_spec *spec, bool same);
+
 /* ---- tensors -------------------------------------------------------------------------------------- */
 
 /* The number of a tensor in this process; frontends may give it another. */

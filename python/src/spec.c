@@ -348,9 +348,31 @@ static PyType_Spec tile_spec = {"ttnn._ttnn.tensor.Tile", sizeof(struct py_tile)
 static PyType_Spec spec_spec = {"ttnn._ttnn.tensor.TensorSpec", sizeof(struct py_spec), 0,
 				Py_TPFLAGS_DEFAULT, spec_slots};
 
+/* point_to_point_spec(spec, same): what a device receives packets in. */
+static PyObject *point_to_point_spec(PyObject *module, PyObject *args)
+{
+	struct ttnn_tensor_spec spec;
+	enum ttnn_status status;
+	PyObject *given;
+	int same;
+
+	(void)module;
+	if (!PyArg_ParseTuple(args, "O!p", py_spec_type, &given, &same))
+		return NULL;
+	status = ttnn_point_to_point_spec(&spec, spec_of(given), same);
+	return status == TTNN_OK ? py_new_spec(&spec) : py_fail(status, "point_to_point");
+}
+
+static PyMethodDef functions[] = {
+	{"point_to_point_spec", point_to_point_spec, METH_VARARGS, NULL},
+	{NULL, NULL, 0, NULL},
+};
+
 int py_init_spec(void)
 {
 	py_tile_type = py_add_type("tensor", &tile_spec);
 	py_spec_type = py_add_type("tensor", &spec_spec);
-	return py_tile_type && py_spec_type ? 0 : -1;
+	if (!py_tile_type || !py_spec_type)
+		return -1;
+	return PyModule_AddFunctions(py_submodule("tensor"), functions);
 }

@@ -65,6 +65,17 @@ _ttnn.fabric.FabricNodeId, _ttnn.fabric.MeshId = hardware.FabricNodeId, hardware
 hardware.refuse_inner(_ttnn)
 
 
+def p2p_compute_intermediate_tensor_spec(input_tensor, sender_coord, receiver_coord, topology):
+    """What packets arrive in, on the way from one device to another; both may be one."""
+    return _ttnn.tensor.point_to_point_spec(input_tensor.spec, tuple(sender_coord) == tuple(receiver_coord))
+
+
+_point_to_point = types.ModuleType("ttnn._ttnn.operations.point_to_point")
+_point_to_point.p2p_compute_intermediate_tensor_spec = p2p_compute_intermediate_tensor_spec
+_point_to_point.point_to_point = _ttnn.all_operations()["ttnn.point_to_point"]
+_ttnn.operations.point_to_point = sys.modules[_point_to_point.__name__] = _point_to_point
+
+
 def _to_single_device(host_tensor, mesh_device, coord, memory_config):
     """A host tensor on one device of a mesh."""
     import ttnn

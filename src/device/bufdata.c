@@ -102,9 +102,102 @@ static tt_status replace(struct tt_storage **out, bool *done, struct tt_buffer *
 	return status;
 }
 
+/* ---- parts --------------------------------------------------------------------------------- */
+
+#define WINDOW_ALIGN 64 /* as host memory is */
+
+/* The bytes of a part: those of the whole where they lie, or a copy of its stretches that is put back. */
+struct window {
+	struct tt_storage storage; /* first: others see only this */
+	struct tt_storage *whole, *copy;
+	struct tt_buffer_part part;
+	bool writes;
+};
+
+static void copy_stretches(const struct window *window, bool back)
+{
+	const struct tt_buffer_part *part = &window->part;
+	char *whole = (char *)window->whole->data + part->offset, *own = window->storage.data;
+
+	for (uint64_t done = 0; done < window->storage.bytes; done += part->run) {
+		memcpy(back ? whole : own + done, back ? own + done : whole, (size_t)part->run);
+		whole += part->pitch;
+	}
+}
+
+static void close_window(struct tt_storage *storage)
+{
+	struct window *window = (struct window *)storage;
+
+	if (window->copy && window->writes)
+		copy_stretches(window, true);
+	tt_storage_unref(window->copy);
+	tt_storage_unref(window->whole);
+	tt_free(window);
+}
+
+static const struct tt_storage_ops window_ops = {.name = "host", .destroy = close_window};
+
+/* Takes over the reference to the bytes of the whole when it succeeds. */
+static tt_status open_window(struct tt_storage **out, struct tt_storage *whole,
+			     const struct tt_buffer *buffer, enum tt_buffer_access access)
+{
+	const struct tt_buffer_part *part = &buffer->part;
+	char *bytes = (char *)whole->data + part->offset;
+	struct window *window = tt_calloc(1, sizeof(*window));
+	tt_status status = TTNN_OK;
+
+	if (!window)
+		return tt_fail_nomem();
+	window->whole = whole;
+	window->part = *part;
+	window->writes = access != TT_BUFFER_READ;
+	if (part->run < buffer->layout.size || (uintptr_t)bytes % WINDOW_ALIGN != 0)
+		status = tt_storage_new(&window->copy, buffer->layout.size);
+	if (status != TTNN_OK) {
+		tt_free(window);
+		return status;
+	}
+	tt_storage_init(&window->storage, &window_ops, window->copy ? window->copy->data : bytes,
+			buffer->layout.size);
+	if (window->copy && access != TT_BUFFER_OVERWRITE)
+		copy_stretches(window, false);
+	*out = &window->storage;
+	return TTNN_OK;
+}
+
+static tt_status part_data(struct tt_storage **out, struct tt_buffer *buffer, uint32_t chip,
+			   enum tt_buffer_access access)
+{
+	struct tt_storage *whole;
+	tt_status status;
+
+	TT_TRY(check(buffer, chip));
+	TT_TRY(tt_buffer_data(&whole, buffer->part.whole, chip,
+			      access == TT_BUFFER_READ ? access : TT_BUFFER_UPDATE));
+	status = open_window(out, whole, buffer, access);
+	if (status != TTNN_OK)
+		tt_storage_unref(whole);
+	return status;
+}
+
+static tt_status set_part(struct tt_buffer *buffer, uint32_t chip, const struct tt_storage *storage)
+{
+	struct tt_storage *own;
+
+	TT_TRY(part_data(&own, buffer, chip, TT_BUFFER_OVERWRITE));
+	memcpy(own->data, storage->data, (size_t)storage->bytes);
+	tt_storage_unref(own);
+	return TTNN_OK;
+}
+
+/* ---- the door ------------------------------------------------------------------------------ */
+
 tt_status tt_buffer_data(struct tt_storage **out, struct tt_buffer *buffer, uint32_t chip,
 			 enum tt_buffer_access access)
 {
+	if (buffer->mode == TT_BUFFER_PART)
+		return part_data(out, buffer, chip, access);
 	for (bool done = false; !done;) {
 		struct tt_buffer_slot slot;
 
@@ -128,6 +221,8 @@ tt_status tt_buffer_set_data(struct tt_buffer *buffer, uint32_t chip, struct tt_
 		return tt_fail(TTNN_INVALID,
 			       "a buffer of %" PRIu64 " bytes cannot take %" PRIu64 " bytes of %s",
 			       buffer->layout.size, storage->bytes, storage->ops->name);
+	if (buffer->mode == TT_BUFFER_PART)
+		return set_part(buffer, chip, storage);
 	for (bool done = false; !done;) {
 		struct tt_storage *old;
 		tt_status status;

@@ -135,7 +135,14 @@ tt_status tt_buffer_layout_raw(struct tt_buffer_layout *out, const struct tt_dev
 bool tt_buffer_is_for_events(const struct tt_buffer *buffer)
 {
 	return buffer->layout.size && buffer->mode != TT_BUFFER_GHOST &&
-	       buffer->mode != TT_BUFFER_LOOSE;
+	       buffer->mode != TT_BUFFER_LOOSE && buffer->mode != TT_BUFFER_PART;
+}
+
+struct tt_buffer *tt_buffer_root(struct tt_buffer *buffer)
+{
+	while (buffer->mode == TT_BUFFER_PART)
+		buffer = buffer->part.whole;
+	return buffer;
 }
 
 struct tt_event_buffer tt_buffer_facts(const struct tt_buffer *buffer)
@@ -196,12 +203,14 @@ static tt_status take(struct tt_buffer *buffer, const struct tt_buffer_options *
 
 	if (options->mode == TT_BUFFER_GHOST)
 		buffer->address = options->address;
+	if (options->mode == TT_BUFFER_PART)
+		buffer->address = options->part->whole->address + options->part->address;
 	/*
 	 * Nothing to place in an empty buffer, or when nobody wants to know. What an allocator refuses
 	 * is then not refused: upstream's dry runs do not ask theirs either.
 	 */
 	if (!layout->size || options->mode == TT_BUFFER_BLIND || options->mode == TT_BUFFER_GHOST ||
-	    options->mode == TT_BUFFER_LOOSE)
+	    options->mode == TT_BUFFER_LOOSE || options->mode == TT_BUFFER_PART)
 		return TTNN_OK;
 	if (layout->type == TTNN_L1_SMALL && layout->layout == TTNN_INTERLEAVED)
 		return tt_fail_cond(TTNN_INVALID, "num_cores.has_value()",
@@ -291,6 +300,10 @@ tt_status tt_buffer_new(struct tt_buffer **out, struct tt_devmem *memory,
 		return status;
 	}
 	tt_devmem_ref(memory);
+	if (buffer->mode == TT_BUFFER_PART) {
+		buffer->part = *options->part;
+		tt_buffer_viewed(tt_buffer_ref(buffer->part.whole), true);
+	}
 	*out = buffer;
 	return TTNN_OK;
 }
@@ -309,6 +322,8 @@ void tt_buffer_deallocate(struct tt_buffer *buffer)
 	tt_lock_give(&memory->lock);
 	if (!was)
 		return;
+	if (buffer->mode == TT_BUFFER_PART)
+		tt_buffer_viewed(buffer->part.whole, false);
 	if (!atomic_load(&buffer->views))
 		tt_buffer_drop_data(buffer);
 	/* Told first: who gets the address next must not be heard of before. */
@@ -351,6 +366,7 @@ void tt_buffer_unref(struct tt_buffer *buffer)
 	if (!buffer || atomic_fetch_sub_explicit(&buffer->refs, 1, memory_order_acq_rel) != 1)
 		return;
 	tt_buffer_deallocate(buffer);
+	tt_buffer_unref(buffer->part.whole);
 	tt_devmem_unref(buffer->memory);
 	tt_free(buffer);
 }

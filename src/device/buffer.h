@@ -49,6 +49,14 @@ enum tt_buffer_mode {
 	TT_BUFFER_BLIND,  /* nowhere: the address is 0 */
 	TT_BUFFER_GHOST,  /* another buffer that gave it back; events do not tell of a ghost */
 	TT_BUFFER_LOOSE,  /* nowhere, but it has data; events do not tell of it */
+	TT_BUFFER_PART,   /* within another buffer; likewise */
+};
+
+/* Which bytes of a buffer are those of a part of it: stretches of `run` bytes, each `pitch` behind the last. */
+struct tt_buffer_part {
+	struct tt_buffer *whole;
+	uint64_t offset, run, pitch;
+	uint64_t address; /* from that of the whole */
 };
 
 /* All zero is a real buffer. */
@@ -57,7 +65,8 @@ struct tt_buffer_options {
 	struct tt_allocator *shadow; /* for TT_BUFFER_SHADOW, outlives the buffer's allocation;
 				      * NULL: that of the memory */
 	enum tt_allocator_end from;
-	uint64_t address; /* for TT_BUFFER_GHOST */
+	uint64_t address;                  /* for TT_BUFFER_GHOST */
+	const struct tt_buffer_part *part; /* for TT_BUFFER_PART; lies within the whole */
 };
 
 /* The bytes on one chip. */
@@ -73,6 +82,7 @@ struct tt_buffer {
 	uint64_t id; /* never used again in this process; blocks are tagged with its low 32 bits */
 	uint64_t address;
 	enum tt_buffer_mode mode;
+	struct tt_buffer_part part; /* of a part, with a reference to the whole */
 
 	struct tt_allocator *allocator;  /* NULL: the address is not an allocator's */
 	atomic_bool allocated;           /* written with the memory's lock held */
@@ -88,6 +98,9 @@ tt_status tt_buffer_new(struct tt_buffer **out, struct tt_devmem *memory,
 
 /* The id of the newest buffer of this process: what is made from now on gets higher ones. */
 uint64_t tt_buffer_last_id(void);
+
+/* The buffer that has the memory of this one: itself, unless it is a part. Borrowed. */
+struct tt_buffer *tt_buffer_root(struct tt_buffer *buffer);
 
 /* One owner more; returns its argument. */
 struct tt_buffer *tt_buffer_ref(struct tt_buffer *buffer);
@@ -152,7 +165,8 @@ enum tt_buffer_access {
 
 /*
  * The bytes of a buffer on one chip, layout.size of them, as its tensor lays them out. Memory is
- * taken when they are first asked for. *out is a reference of the caller's. Bytes that anyone else
+ * taken when they are first asked for. *out is a reference of the caller's. What is written through those of
+ * a part may be the whole's only when the last reference to them is given back. Bytes that anyone else
  * has a reference to, or that were set, are never written: the writer gets others, which are the
  * buffer's from then on. Not for two writers at a time. Refused in dry runs and after deallocation.
  */

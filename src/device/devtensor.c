@@ -164,6 +164,27 @@ tt_status tt_device_tensor_in(struct tt_tensor **out, struct tt_buffer *buffer, 
 	return tt_tensor_wrap(out, spec, storage, layout);
 }
 
+tt_status tt_device_tensor_part(struct tt_tensor **out, struct tt_tensor *tensor,
+				const struct ttnn_tensor_spec *spec,
+				const struct tt_buffer_part *part)
+{
+	struct tt_buffer_options options = {.mode = TT_BUFFER_PART, .part = part};
+	struct tt_buffer_layout pages;
+	struct tt_buffer *buffer;
+	tt_status status;
+	uint32_t chip;
+
+	tt_buffer_of(&chip, tensor->storage);
+	TT_TRY(tt_buffer_layout_make(&pages, part->whole->memory, spec));
+	TT_TRY(tt_buffer_new(&buffer, part->whole->memory, &pages, &options));
+	status = tt_device_tensor_in(out, buffer, chip, spec, tensor->layout);
+	tt_buffer_unref(buffer);
+	TT_TRY(status);
+	(*out)->view = true;
+	(*out)->spread = tensor->spread;
+	return TTNN_OK;
+}
+
 tt_status tt_buffer_adopt(struct tt_buffer *buffer, struct tt_buffer *from)
 {
 	for (uint32_t chip = 0; buffer->layout.size && chip < buffer->memory->chips; chip++) {
@@ -251,6 +272,10 @@ bool tt_tensor_is_sole(const struct tt_tensor *tensor)
 
 	if (!buffer)
 		return false;
+	/* Of a part only who has what it is a part of alone, too. */
+	for (const struct tt_buffer *of = buffer; of->mode == TT_BUFFER_PART; of = of->part.whole)
+		if (atomic_load(&of->part.whole->refs) != 1)
+			return false;
 	if (tensor->layout)
 		return atomic_load(&tensor->layout->refs) == 1 && shards_are_own(tensor, buffer);
 	return atomic_load(&tensor->storage->refs) == 1 && atomic_load(&buffer->refs) == 1;
@@ -266,7 +291,7 @@ bool ttnn_tensor_deallocate(ttnn_tensor *tensor, bool force)
 	struct tt_buffer *buffer = tt_tensor_buffer(tensor);
 
 	if (!buffer || !(force || tt_tensor_owns_alone(tensor)) ||
-	    (rerunning && buffer->mode == TT_BUFFER_REAL))
+	    (rerunning && tt_buffer_root(buffer)->mode == TT_BUFFER_REAL))
 		return false;
 	tt_tensor_give_up(tensor);
 	return true;
@@ -277,7 +302,8 @@ void tt_tensor_give_up(struct tt_tensor *tensor)
 	struct tt_buffer *buffer = tt_buffer_of(NULL, tensor->storage);
 
 	tt_tensor_give_up_view(tensor);
-	if (buffer)
+	/* Who gives up a part gives up what it is a part of, as upstream does. */
+	for (; buffer; buffer = buffer->part.whole)
 		tt_buffer_deallocate(buffer);
 }
 

@@ -46,6 +46,11 @@ tt_status tt_device_tensor_in(struct tt_tensor **out, struct tt_buffer *buffer, 
 			      const struct ttnn_tensor_spec *spec,
 			      const struct tt_mesh_layout *like);
 
+/* A tensor of this spec in a part of the buffer of another: on the same chips, spread the same way. */
+tt_status tt_device_tensor_part(struct tt_tensor **out, struct tt_tensor *tensor,
+				const struct ttnn_tensor_spec *spec,
+				const struct tt_buffer_part *part);
+
 /* The same for buffers. Of the same number of bytes. */
 tt_status tt_buffer_adopt(struct tt_buffer *buffer, struct tt_buffer *from);
 

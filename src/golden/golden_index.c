@@ -139,7 +139,7 @@ tt_status tt_golden_narrow(struct tt_golden *golden)
 {
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
 	int64_t dim = tt_call_int(&golden->call, "dim", 0);
-	int64_t start = tt_call_int(&golden->call, "start", 0);
+	int64_t start = tt_call_int(&golden->call, "start", 0), length;
 	struct ttnn_shape shape;
 	struct tt_array *out;
 
@@ -149,7 +149,10 @@ tt_status tt_golden_narrow(struct tt_golden *golden)
 		dim += shape.rank;
 	if (start < 0)
 		start += shape.dim[dim];
-	shape.dim[dim] = (uint32_t)tt_call_int(&golden->call, "length", 0);
+	length = tt_call_int(&golden->call, "length", 0);
+	/* Lengths reach into what pads the last tiles; all of it is the tensor as it is. */
+	if (start || length < shape.dim[dim])
+		shape.dim[dim] = (uint32_t)length;
 	out = tt_golden_out(golden, &shape, in->dtype);
 	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < out->count; i++) {
@@ -157,7 +160,8 @@ tt_status tt_golden_narrow(struct tt_golden *golden)
 
 		tt_array_coordinate(at, out, i);
 		at[dim] += (uint64_t)start;
-		*tt_at(out, i) = *tt_at(in, tt_array_index(in, at));
+		if (at[dim] < in->shape.dim[dim])
+			*tt_at(out, i) = *tt_at(in, tt_array_index(in, at));
 	}
 	return TTNN_OK;
 }

@@ -101,6 +101,7 @@ struct built {
 	uint32_t factory;
 	enum tt_kept_order order;
 	bool begun; /* the program of the first chip was built */
+	uint32_t rows, cols; /* of the mesh */
 };
 
 struct tt_plan {
@@ -112,6 +113,17 @@ struct tt_plan {
 void tt_plan_begun(struct tt_plan *plan)
 {
 	plan->built->begun = true;
+}
+
+_Static_assert(TT_KEPT_MAX <= TT_CHIPS_MAX, "room for an order of all that is kept");
+
+static void give_up_by_chip(struct tt_tensor **kept, uint32_t rows, uint32_t cols)
+{
+	uint32_t order[TT_CHIPS_MAX];
+
+	tt_chip_order(order, rows, cols);
+	for (uint32_t i = 0; i < rows * cols; i++)
+		ttnn_tensor_unref(kept[order[i]]);
 }
 
 static void give_up(struct tt_tensor **kept, enum tt_kept_order order)
@@ -134,7 +146,10 @@ static void free_built(void *data)
 {
 	struct built *built = data;
 
-	give_up(built->kept, built->order);
+	if (built->order == TT_KEPT_BY_CHIP && built->rows * built->cols <= TT_KEPT_MAX)
+		give_up_by_chip(built->kept, built->rows, built->cols);
+	else
+		give_up(built->kept, built->order);
 	tt_program_deinit(&built->program);
 	for (uint32_t i = 0; i < built->other_count; i++)
 		tt_program_deinit(&built->others[i]);
@@ -231,7 +246,8 @@ static enum tt_kept_order unbuilt_order(const struct tt_launch *launch)
 {
 	enum tt_kept_order order = launch->prog->kept_order;
 
-	return order == TT_KEPT_BUILT_FORWARD ? TT_KEPT_BACKWARD : order;
+	return order == TT_KEPT_BUILT_FORWARD || order == TT_KEPT_BY_CHIP ? TT_KEPT_BACKWARD
+									  : order;
 }
 
 /* What was made for a program that was not built after all. */
@@ -295,6 +311,8 @@ static tt_status build(struct built **out, struct tt_launch *launch)
 	launch->kept_count = 0;
 	built->factory = (uint32_t)(launch->factory - launch->prog->factories);
 	built->order = launch->prog->kept_order;
+	built->rows = launch->device->rows;
+	built->cols = launch->device->cols;
 	status = build_parts(built, launch);
 	if (status != TTNN_OK) {
 		if (!built->begun)
@@ -500,6 +518,8 @@ static tt_status create_outputs(struct tt_launch *launch)
 	for (size_t k = 0; k < launch->output_count; k++) {
 		size_t i = tt_launch_output_at(launch, k);
 
+		if (launch->prog->infer_output && !launch->outputs[i])
+			TT_TRY(launch->prog->infer_output(launch, i));
 		if (!launch->outputs[i])
 			TT_TRY(create_output(launch, i));
 		else if (launch->prog->view && i > launch->prog->view)
@@ -548,16 +568,31 @@ static void rehearse_built(const struct tt_launch *launch, struct built *built, 
 	count_launch();
 }
 
+/* Where upstream's programs go before what they belong to. */
+static void drop_built(struct tt_launch *launch, struct built *built)
+{
+	for (size_t i = 0; i < TT_KEPT_MAX && launch->prog->drops_kept; i++) {
+		tt_call_drop(launch->call, built->kept[i]);
+		built->kept[i] = NULL;
+	}
+}
+
+/* A program that does not go to the chips after all gives back what it holds. */
+static void give_back(struct emissions *emissions, struct tt_launch *launch, struct built *built)
+{
+	emit_all(emissions);
+	drop_built(launch, built);
+	for (uint32_t i = 0; i < tt_launch_chips(launch->device); i++)
+		emit_release(emissions, launch, launch->device->chips[i]);
+}
+
 static tt_status rehearse(struct tt_launch *launch)
 {
 	struct built *built;
 
 	TT_TRY(build(&built, launch));
 	rehearse_built(launch, built, false);
-	for (size_t i = 0; i < TT_KEPT_MAX && launch->prog->drops_kept; i++) {
-		tt_call_drop(launch->call, built->kept[i]);
-		built->kept[i] = NULL;
-	}
+	drop_built(launch, built);
 	free_built(built);
 	return TTNN_OK;
 }
@@ -582,15 +617,18 @@ static tt_status go_to_chips(struct emissions *emissions, struct tt_launch *laun
 	if (has_circular(program) && tt_run_rehearsals(0))
 		emit_memory(emissions, program, &launch->device->id, 1, PLANNED);
 	if (has_circular(program)) {
-		if (!hit)
-			TT_TRY(tt_program_place(program, &launch->device->limits));
+		status = hit ? TTNN_OK : tt_program_place(program, &launch->device->limits);
+		if (status != TTNN_OK) {
+			give_back(emissions, launch, built);
+			return status;
+		}
 		/* Upstream does not tell of several programs that are launched as one. */
 		if (!hit && tt_program_takes_room(program) &&
 		    (!launch->prog->per_chip || chips == 1))
 			emit_memory(emissions, program, launch->device->chips, chips, PLACED);
 		status = check(program, launch);
-		for (uint32_t i = 0; i < chips && status != TTNN_OK && !hit; i++)
-			emit_release(emissions, launch, launch->device->chips[i]);
+		if (status != TTNN_OK && !hit)
+			give_back(emissions, launch, built);
 		TT_TRY(status);
 	} else if (!hit) {
 		emit_memory(emissions, program, &launch->device->id, 1, PLACED);

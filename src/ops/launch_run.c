@@ -15,9 +15,12 @@
  */
 static bool shares(const struct tt_tensor *a, const struct tt_tensor *b)
 {
-	const struct tt_buffer *buffer = tt_buffer_of(NULL, a->storage);
+	struct tt_buffer *first = tt_buffer_of(NULL, a->storage);
+	struct tt_buffer *second = tt_buffer_of(NULL, b->storage);
 
-	return a->storage == b->storage || (buffer && buffer == tt_buffer_of(NULL, b->storage));
+	if (a->storage == b->storage)
+		return true;
+	return first && second && tt_buffer_root(first) == tt_buffer_root(second);
 }
 
 /* Makes the bytes of one chip's tensors available; an output that is also an input stays shared. */

@@ -281,14 +281,16 @@ struct tt_cost {
 #define TT_NO_PART UINT32_MAX
 
 /*
- * How what a program keeps is given up: as members of a struct, as a vector, as a vector in front of the last, or as a
- * vector once the program is built, which before were variables of a function.
+ * How what a program keeps is given up: as members of a struct, as a vector, as a vector in front of the last, as a
+ * vector once the program is built, which before were variables of a function, or one of each chip with the chips' programs
+ * (ops/chip_order.h).
  */
 enum tt_kept_order {
 	TT_KEPT_BACKWARD,
 	TT_KEPT_FORWARD,
 	TT_KEPT_LAST_FORWARD,
-	TT_KEPT_BUILT_FORWARD
+	TT_KEPT_BUILT_FORWARD,
+	TT_KEPT_BY_CHIP
 };
 
 struct tt_prog {
@@ -296,6 +298,8 @@ struct tt_prog {
 	const char *prim;                             /* "ttnn::prim::binary_ng" */
 	const struct tt_schema *attrs;                /* texts, cache key */
 	tt_status (*infer)(struct tt_launch *launch); /* (optional) else as the first input */
+	/* (optional) the spec of this output, where upstream infers it when others were made already */
+	tt_status (*infer_output)(struct tt_launch *launch, size_t which);
 	/* (optional) what upstream runs while it makes the outputs: zeros into them, say */
 	tt_status (*prepare)(struct tt_launch *launch);
 	tt_status (*validate)(struct tt_launch *launch); /* (optional) */
@@ -316,7 +320,7 @@ struct tt_prog {
 	uint32_t (*part)(const struct tt_launch *launch, uint32_t chip);
 	uint8_t parts;
 	bool together;   /* the kernel runs once for all chips, whose parts it takes by itself */
-	bool drops_kept; /* in a dry run, kept tensors go in a scope each */
+	bool drops_kept; /* in a dry run, or refused, kept tensors go in a scope each */
 	uint8_t prim_args; /* (optional) how many arguments `prim` takes; else tensors and attributes */
 	uint8_t emits; /* (optional) its result is so many of the outputs: the rest is written aside */
 	bool prim_blind;    /* (optional) and nobody sees that there are tensors among them */

@@ -19,6 +19,8 @@ struct used_buffer {
 	size_t last;  /* the last step that uses it */
 	bool before;  /* it was there when the capture began */
 	bool stays;   /* still there when the capture ended */
+	size_t whole; /* of a part: the index of its buffer; else NO_BUFFER */
+	struct tt_buffer_part part;
 };
 
 /* A tensor among arguments: which buffer, and how it is seen. */
@@ -283,7 +285,10 @@ static tt_status use_buffer(size_t *out, struct trace *trace, const struct tt_bu
 			    size_t maker)
 {
 	struct used_buffer *used;
+	size_t whole = NO_BUFFER;
 
+	if (buffer->mode == TT_BUFFER_PART)
+		TT_TRY(use_buffer(&whole, trace, buffer->part.whole, 0));
 	for (size_t i = trace->buffers.count; i-- > 0;)
 		if (trace->buffers.data[i].id == buffer->id) {
 			trace->buffers.data[i].last = trace->steps.count;
@@ -299,6 +304,8 @@ static tt_status use_buffer(size_t *out, struct trace *trace, const struct tt_bu
 		.maker = maker,
 		.before = buffer->id <= trace->last_before,
 		.last = trace->steps.count,
+		.whole = whole,
+		.part = buffer->part,
 	};
 	*out = trace->buffers.count - 1;
 	return TTNN_OK;
@@ -513,18 +520,38 @@ static tt_status find_input(struct tt_buffer **out, const struct run *run,
 static tt_status find_inputs(struct run *run)
 {
 	for (size_t i = 0; i < run->trace->buffers.count; i++)
-		if (!run->trace->buffers.data[i].maker)
+		if (!run->trace->buffers.data[i].maker &&
+		    run->trace->buffers.data[i].whole == NO_BUFFER)
 			TT_TRY(find_input(&run->now[i], run, &run->trace->buffers.data[i]));
 	return TTNN_OK;
+}
+
+/* A part that no step made, in what stands for its whole now. */
+static tt_status renew_part(struct run *run, size_t index)
+{
+	const struct used_buffer *used = &run->trace->buffers.data[index];
+	struct tt_buffer_options options = {.mode = TT_BUFFER_PART};
+	struct tt_buffer_part part = used->part;
+
+	if (run->now[index] || used->whole == NO_BUFFER)
+		return TTNN_OK;
+	TT_TRY(renew_part(run, used->whole));
+	part.whole = run->now[used->whole];
+	options.part = &part;
+	if (!part.whole)
+		return TTNN_OK;
+	return tt_buffer_new(&run->now[index], run->memory, &used->layout, &options);
 }
 
 /* A tensor for this run, in whatever buffer is at the place now. */
 static tt_status renew_tensor(struct ttnn_value *value, struct run *run)
 {
 	const struct used_tensor *used = &run->trace->tensors.data[value->count - 1];
-	struct tt_buffer *buffer = run->now[used->buffer];
+	struct tt_buffer *buffer;
 	tt_status status;
 
+	TT_TRY(renew_part(run, used->buffer));
+	buffer = run->now[used->buffer];
 	if (!buffer)
 		return tt_fail(TTNN_STATE, "trace %u uses a tensor that it did not make",
 			       run->trace->id);

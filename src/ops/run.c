@@ -313,7 +313,7 @@ void tt_call_deallocate(struct tt_call *call, struct tt_tensor *tensor)
 	struct tt_buffer *buffer = tt_tensor_buffer(tensor);
 
 	tt_host_begin(call, "Tensor::deallocate", NULL, 0);
-	if (buffer && !(tt_rerunning() && buffer->mode == TT_BUFFER_REAL))
+	if (buffer && !(tt_rerunning() && tt_buffer_root(buffer)->mode == TT_BUFFER_REAL))
 		tt_tensor_give_up(tensor);
 	tt_host_end(call, NULL, TTNN_OK);
 }

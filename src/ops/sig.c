@@ -6,8 +6,11 @@
 #include <string.h>
 
 #include "base/fmt.h"
+#include "device/devtensor.h"
 #include "event/value_text.h"
 #include "ops/op_enums.h"
+#include "tensor/enums.h"
+#include "tensor/shape.h"
 #include "tensor/text.h"
 
 #define KIND(k) (1u << (k))
@@ -563,6 +566,32 @@ static void print_device(struct tt_str *out, const struct tt_device *device)
 	ttnn_free(text);
 }
 
+/* With its values, as upstream prints one that a call names. */
+static void print_tensor(struct tt_str *out, struct tt_tensor *tensor)
+{
+	static const struct ttnn_print_options options = {.dialect = TTNN_DIALECT_TT_METAL};
+	const struct ttnn_tensor_spec *spec = &tensor->spec;
+	struct tt_tensor *host;
+	char *text = NULL;
+
+	if (!ttnn_tensor_is_allocated(tensor)) {
+		tt_str_adds(out, "ttnn.Tensor(<buffer is not allocated>, shape=Shape(");
+		tt_shape_list(out, &spec->shape);
+		tt_str_addf(out, "), dtype=DataType::%s, layout=Layout::%s)",
+			    tt_enum_name(&tt_enum_dtype, (int64_t)spec->dtype),
+			    tt_enum_name(&tt_enum_layout, (int64_t)spec->layout));
+		return;
+	}
+	if (tt_tensor_chips(tensor) == 1 &&
+	    tt_tensor_resident(&host, tensor, 0, TT_BUFFER_READ) == TTNN_OK) {
+		if (ttnn_tensor_text(&text, host, &options) != TTNN_OK)
+			text = NULL;
+		ttnn_tensor_unref(host);
+	}
+	tt_str_adds(out, text ? text : "ttnn.Tensor");
+	ttnn_free(text);
+}
+
 void tt_sig_print_value(struct tt_str *out, const struct ttnn_value *value)
 {
 	char number[TT_FMT_MAX];
@@ -602,6 +631,9 @@ void tt_sig_print_value(struct tt_str *out, const struct ttnn_value *value)
 		break;
 	case TTNN_VALUE_LIST:
 		print_list(out, value);
+		break;
+	case TTNN_VALUE_TENSOR:
+		print_tensor(out, value->tensor);
 		break;
 	default:
 		tt_str_adds(out, python_type(value));

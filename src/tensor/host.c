@@ -314,6 +314,8 @@ static tt_status pad_tensor(ttnn_tensor **out, ttnn_tensor *tensor, const struct
 				       "fit into %u from %u on",
 				       d, old.dim[d], padded->dim[d], start[d]);
 	TT_TRY(alignment_for(&args.alignment, &args.shape, padded));
+	args.memory =
+		(struct ttnn_memory_config){0}; /* its shards would not fit: upstream drops them */
 	TT_TRY(ttnn_tensor_spec_make(&change.to, &args));
 	if (!ttnn_shape_equal(&change.to.padded, padded))
 		return tt_fail(TTNN_UNSUPPORTED, "no alignment leads to that padded shape");
@@ -370,6 +372,7 @@ static tt_status unpad_tensor(ttnn_tensor **out, ttnn_tensor *tensor, const uint
 
 	args.shape = *shape;
 	args.alignment = (struct ttnn_shape){0};
+	args.memory = (struct ttnn_memory_config){0};
 	TT_TRY(ttnn_tensor_spec_make(&change.to, &args));
 	return change_tensor(out, tensor, &change);
 }

@@ -418,13 +418,15 @@ void tt_node_tensor(struct tt_project *p, uint32_t node, const struct tt_event_t
 	const struct ttnn_tensor_spec *spec = tensor->spec;
 	bool placed = tensor->on_device && tensor->buffer_id && !p->options.plain;
 	bool located = placed && (tensor->owns || p->dialect->view_addresses);
+	/* Where one lay that was given up is told without an address. */
+	bool typed = placed || (tensor->on_device && !p->options.plain && !p->dialect->view_addresses);
 	const struct tt_project_device *device = placed ? find_device(p, tensor->device_id) : NULL;
 	struct sheet s = begin_tensor(p, node, tensor, device);
 
 	do {
 		if (located)
 			put_number(&s, TT_KEY_ADDRESS, tensor->address);
-		if (placed)
+		if (typed)
 			put_buffer_type(&s, spec->memory.buffer);
 		if (located)
 			put_number(&s, TT_KEY_DEVICE_ID, tensor->device_id);
@@ -434,7 +436,7 @@ void tt_node_tensor(struct tt_project *p, uint32_t node, const struct tt_event_t
 			put_spec(&s, TT_KEY_DTYPE, TT_SPECTEXT_DTYPE, spec);
 			put_spec(&s, TT_KEY_LAYOUT, TT_SPECTEXT_LAYOUT, spec);
 		}
-		if (placed)
+		if (typed)
 			put_spec(&s, TT_KEY_MEMORY_CONFIG, TT_SPECTEXT_MEMORY, spec);
 		put_spec(&s, TT_KEY_SHAPE, TT_SPECTEXT_SHAPE, spec);
 		put_number(&s, TT_KEY_SIZE, logical_bytes(spec));

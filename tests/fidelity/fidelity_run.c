@@ -13,6 +13,7 @@
 #include "tensor/core.h"
 #include "tensor/shape.h"
 #include "tensor/text.h"
+#include "trace/dialect.h"
 
 /* ---- lines ------------------------------------------------------------------------------------------ */
 
@@ -168,6 +169,7 @@ struct ear {
 	struct {
 		const char *name;
 		bool written;
+		bool guarded; /* a failure ends it, too, where it is written */
 	} open[DEPTH];
 	size_t depth, written;
 };
@@ -176,23 +178,28 @@ static void hear_begin(struct ear *ear, const struct tt_event_scope_begin *begin
 {
 	bool written = begin->kind != TT_SCOPE_OPERATION && begin->kind != TT_SCOPE_PRIM;
 
+	/* The next call of the program ends what a failure left open. */
+	if (!ear->depth)
+		ear->written = 0;
 	if (written && !ear->warm)
 		fid_line(&ear->out->lines[FID_scopes], "%*s%s", (int)(2 * ear->written), "",
 			 begin->name);
 	if (ear->depth < DEPTH) {
 		ear->open[ear->depth].name = begin->name;
 		ear->open[ear->depth].written = written;
+		ear->open[ear->depth].guarded =
+			tt_dialect(TTNN_DIALECT_TT_METAL)->scopes[begin->kind].guarded;
 	}
 	ear->depth++;
 	ear->written += written;
 }
 
-static void hear_end(struct ear *ear)
+static void hear_end(struct ear *ear, bool aborted)
 {
 	if (!ear->depth)
 		return;
 	ear->depth--;
-	if (ear->depth < DEPTH)
+	if (ear->depth < DEPTH && (!aborted || ear->open[ear->depth].guarded))
 		ear->written -= ear->open[ear->depth].written;
 }
 
@@ -233,7 +240,7 @@ static void hear(struct tt_event_listener *self, const struct tt_event *event)
 		hear_begin(ear, &event->begin);
 		break;
 	case TT_EVENT_SCOPE_END:
-		hear_end(ear);
+		hear_end(ear, event->end.aborted);
 		break;
 	case TT_EVENT_PROGRAM:
 		hear_program(ear, &event->program);

@@ -65,3 +65,31 @@ def test_wrong_placements(device):
             placements = [ttnn.PlacementReplicate() if d is None else ttnn.PlacementShard(d) for d in dims]
             tensor.update_tensor_topology(ttnn.TensorTopology(ttnn.MeshShape(shape), placements, []))
     assert record_placements.text(ttnn, tensor) == "1 R"
+
+
+def test_what_packets_arrive_in(monkeypatch):
+    """The specs that the released library gives, and a tensor of one of them for point_to_point."""
+    monkeypatch.setenv("TTNN_DEVICE", "t3k")
+    ttnn.set_fabric_config(ttnn.FabricConfig.FABRIC_1D)
+    device = ttnn.open_mesh_device(ttnn.MeshShape(2, 4))
+    spec_of = ttnn._ttnn.operations.point_to_point.p2p_compute_intermediate_tensor_spec
+    places = [ttnn.MeshCoordinate(0, 0), ttnn.MeshCoordinate(0, 1)]
+    for shape, dtype, layout, expected in (
+        ([1, 1, 32, 64], ttnn.bfloat16, ttnn.TILE_LAYOUT, [1, 2048]),
+        ([1, 1, 13, 16], ttnn.bfloat16, ttnn.ROW_MAJOR_LAYOUT, [1, 208]),
+        ([1, 1, 7, 5000], ttnn.float32, ttnn.ROW_MAJOR_LAYOUT, [35, 1100]),
+        ([4, 8], ttnn.uint16, ttnn.ROW_MAJOR_LAYOUT, [1, 32]),
+        ([1, 1, 512, 512], ttnn.float32, ttnn.TILE_LAYOUT, [256, 1024]),
+        ([1, 1, 3, 9000], ttnn.bfloat16, ttnn.ROW_MAJOR_LAYOUT, [15, 2048]),
+    ):
+        tensor = ttnn.ones(shape, dtype=dtype, layout=layout, device=device)
+        spec = spec_of(tensor, *places, ttnn.Topology.Linear)
+        assert list(spec.shape) == expected and (spec.dtype, spec.layout) == (dtype, layout)
+        assert list(spec_of(tensor, places[0], places[0], ttnn.Topology.Ring).shape) == [1, 1]
+        between = ttnn.allocate_tensor_on_device(spec, device)
+        sent = ttnn.point_to_point(tensor, *places, topology=ttnn.Topology.Linear, intermediate_tensor=between)
+        assert ttnn.get_device_tensors(sent)[1].cpu().to_list() == ttnn.get_device_tensors(tensor)[0].cpu().to_list()
+    with pytest.raises(RuntimeError, match="datum for bfp2, bfp4, bfp8 is invalid"):
+        spec_of(ttnn.ones([32, 32], dtype=ttnn.bfloat8_b, layout=ttnn.TILE_LAYOUT, device=device), *places, ttnn.Topology.Linear)
+    ttnn.close_mesh_device(device)
+    ttnn.set_fabric_config(ttnn.FabricConfig.DISABLED)

@@ -287,3 +287,14 @@ def test_parts_of_complex_tensors_keep_their_numbers(device):
     z = ttnn.complex_tensor(a, b)
     assert [z.real.tensor_id, z.imag.tensor_id] == [a.tensor_id, b.tensor_id]
     assert ttnn.imag(z, memory_config=ttnn.DRAM_MEMORY_CONFIG).tensor_id == b.tensor_id
+
+
+def test_padding_on_the_host_leaves_shards_behind():
+    """Those that were asked for are too small then; the released library's is in DRAM."""
+    grid = ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(3, 0))})
+    memory = ttnn.MemoryConfig(
+        ttnn.TensorMemoryLayout.HEIGHT_SHARDED, ttnn.BufferType.L1, ttnn.ShardSpec(grid, [8, 16], ttnn.ShardOrientation.ROW_MAJOR)
+    )
+    tensor = ttnn.from_torch(memoryview(bytes(32 * 16 * 4)).cast("f", [1, 1, 32, 16]), memory_config=memory)
+    assert tensor.memory_config() == memory
+    assert tensor.pad([1, 1, 64, 16], [0, 0, 0, 0], 0.0).memory_config() == ttnn.DRAM_MEMORY_CONFIG

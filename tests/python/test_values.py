@@ -228,3 +228,16 @@ def test_tile_and_spec():
     assert sharded.memory_config.memory_layout == ttnn.TensorMemoryLayout.HEIGHT_SHARDED
     with pytest.raises(RuntimeError):
         ttnn.TensorSpec((2,), ttnn.bfloat8_b, ttnn.ROW_MAJOR_LAYOUT)
+
+
+def test_what_a_call_that_nothing_fits_was_given(device):
+    """Tensors that a call names are told with their values, the others as types; as the released library does."""
+    x = ttnn.zeros([64, 64], dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+    given = ttnn.full([1, 2], 3, dtype=ttnn.uint32, device=device)
+    with pytest.raises(TypeError) as refused:
+        ttnn.relu(x, bogus=given, others=[given, 2])
+    text = "ttnn.Tensor([[    3,     3]], shape=Shape([1, 2]), dtype=DataType::UINT32, layout=Layout::ROW_MAJOR)"
+    assert f"relu(ttnn.Tensor, bogus={text}, others=[{text}, 2])" in str(refused.value)
+    ttnn.deallocate(x)
+    with pytest.raises(TypeError, match=r"bogus=ttnn.Tensor\(<buffer is not allocated>, shape=Shape\(\[64, 64\]\), dtype=DataType::BFLOAT16, "):
+        ttnn.relu(given, bogus=x)

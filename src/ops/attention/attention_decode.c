@@ -249,6 +249,21 @@ static tt_status check_latent(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* They lie in one row, tiles included. */
+static tt_status check_positions(const struct tt_tensor *positions)
+{
+	const struct ttnn_shape *shape = &positions->spec.padded;
+	uint64_t volume = 0;
+
+	TT_TRY(ttnn_shape_volume(&volume, shape));
+	if (volume == tt_shape_last(shape, 1))
+		return TTNN_OK;
+	return tt_fail_shapes(TTNN_INVALID, "cur_pos_shape.volume() == cur_pos_shape[-1]",
+			      "cur_pos tensor must hold all positions in its last dim (e.g. [B] or "
+			      "[1, B]), got shape %s",
+			      shape, shape);
+}
+
 /*
  * Positions and the table that says where the blocks of each user are. A position of -1 is a
  * user who is not there: its cores do nothing. With pages the positions must be a tensor, as the
@@ -267,7 +282,7 @@ static tt_status check_tables(const struct tt_launch *launch)
 				   list->items[i].integer < 0,
 			   "cur_pos_val < k_shape[-2]", "cur_pos must be <= K sequence dim");
 	if (!pages)
-		return TTNN_OK;
+		return positions ? check_positions(positions) : TTNN_OK;
 	TT_REQUIRE(!launch->attrs[CAUSAL].boolean || positions,
 		   "tensor_args.cur_pos_tensor.has_value()",
 		   "Must have cur_pos tensor for paged attention in causal mode");

@@ -50,6 +50,18 @@ static struct ttnn_shape shape_of(const struct tt_launch *launch, int which)
 }
 
 /* On the cores of the queries, an equal part each, whatever shards were asked for. */
+/* What is not cut into shards says all the same which ones it would have, as upstream's does. */
+static void name_shards(struct ttnn_memory_config *memory, const struct ttnn_shard_spec *shard)
+{
+	memory->has_shard = memory->has_nd_shard = true;
+	memory->shard = *shard;
+	memory->nd_shard =
+		(struct ttnn_nd_shard_spec){.shape = TT_SHAPE(shard->height, shard->width),
+					    .grid = shard->grid,
+					    .orientation = shard->orientation,
+					    .strategy = TTNN_ROUND_ROBIN_1D};
+}
+
 static tt_status separate_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *q = &launch->inputs[Q]->spec;
@@ -75,6 +87,8 @@ static tt_status separate_infer(struct tt_launch *launch)
 			TT_TRY(ttnn_memory_config_sharded(&memory, wanted->layout, wanted->buffer,
 							  &shard));
 		TT_TRY(tt_spec_simple(&launch->specs[i], &shape, q->dtype, TTNN_TILE, &memory));
+		if (!tt_memory_config_is_sharded(wanted))
+			name_shards(&launch->specs[i].memory, &shard);
 	}
 	return TTNN_OK;
 }

@@ -174,6 +174,7 @@ static tt_status gather_matmul_validate(struct tt_launch *launch)
 		   "AllGatherMatmulAsync requires input tensors to be of rank 4");
 	if (given) {
 		TT_TRY(tt_prog_gather_async.validate(&part));
+		TT_TRY(tt_matmul_refused(plan));
 		TT_TRY(tt_matmul_check(&plan->matmul, &plan->config, &launch->specs[1]));
 	}
 	TT_REQUIRE(part.attrs[TT_ASYNC_DIM].integer == 3,
@@ -261,6 +262,7 @@ static tt_status matmul_scatter_validate(struct tt_launch *launch)
 	struct ttnn_shape shape = launch->specs[0].shape;
 	uint32_t size = (uint32_t)items[TT_ASYNC_SIZE].integer;
 
+	TT_TRY(tt_matmul_refused(plan));
 	TT_TRY(tt_matmul_check(&plan->matmul, &plan->config, &launch->specs[0]));
 	TT_REQUIRE(items[TT_ASYNC_DIM].integer == 3, "args.reduce_scatter_params.dim == 3",
 		   "MatmulReduceScatterAsync requires dim=3 for the ReduceScatter operations.");

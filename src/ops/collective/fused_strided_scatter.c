@@ -507,6 +507,7 @@ static const struct tt_prog minimal_strided = {
 	TT_KERNEL(whole_kernel),
 	.cost = tt_cost_product,
 	.per_chip = true,
+	.kept_order = TT_KEPT_BY_CHIP,
 	.together = true,
 	.drops_forward = true,
 };

@@ -49,11 +49,17 @@ static tt_status rs_infer(struct tt_launch *launch)
 	size_t products = sum_place(launch);
 
 	launch->output_count = products + 1;
-	TT_TRY(sum.prog->infer(&sum));
 	for (size_t i = 0; i < products; i++)
-		if (!tt_infer_given(launch, i))
-			TT_TRY(tt_matmul_result(&launch->specs[i], launch->extra));
-	return TTNN_OK;
+		tt_infer_given(launch, i);
+	return sum.prog->infer(&sum);
+}
+
+/* The sum is there when a product is made. */
+static tt_status rs_infer_output(struct tt_launch *launch, size_t which)
+{
+	if (which == sum_place(launch))
+		return TTNN_OK;
+	return tt_matmul_result(&launch->specs[which], launch->extra);
 }
 
 static tt_status rs_validate(struct tt_launch *launch)
@@ -61,6 +67,7 @@ static tt_status rs_validate(struct tt_launch *launch)
 	const struct tt_matmul_plan *plan = launch->extra;
 	struct tt_launch sum = sum_of(launch);
 
+	TT_TRY(tt_matmul_refused(plan));
 	TT_TRY(tt_matmul_check(&plan->matmul, &plan->config, &launch->specs[0]));
 	TT_TRY(sum.prog->validate(&sum));
 	TT_NEED(tt_value_given(&launch->attrs[PRODUCT].items[0]), "bad optional access");
@@ -118,6 +125,7 @@ static const struct tt_prog rs_program = {
 	.prim = "ttnn::prim::llama_rs_matmul",
 	.attrs = &rs_schema,
 	.infer = rs_infer,
+	.infer_output = rs_infer_output,
 	.validate = rs_validate,
 	.choose = rs_choose,
 	TT_KERNEL(rs_kernel),

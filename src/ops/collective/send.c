@@ -52,9 +52,9 @@ static bool stays(const struct tt_launch *launch)
 }
 
 /* Packets as rows of elements; nothing of the kind where no link is taken. */
-static tt_status send_infer(struct tt_launch *launch)
+enum ttnn_status ttnn_point_to_point_spec(struct ttnn_tensor_spec *out,
+					  const struct ttnn_tensor_spec *in, bool same)
 {
-	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	struct ttnn_spec_args args = {.shape = TT_SHAPE(1, 1),
 				      .dtype = in->dtype,
 				      .layout = in->layout,
@@ -62,14 +62,21 @@ static tt_status send_infer(struct tt_launch *launch)
 				      .memory = in->memory};
 	struct packets packets = packets_of(in);
 
-	launch->output_count = 2;
-	if (!stays(launch)) {
+	if (!same) {
 		TT_NEED(!tt_dtype_is_block(in->dtype), "datum for bfp2, bfp4, bfp8 is invalid");
 		TT_NEED(packets.count <= UINT32_MAX, "there are too many packets to send");
 		args.shape = TT_SHAPE((uint32_t)packets.count,
 				      (uint32_t)(packets.bytes / tt_dtype_bytes(in->dtype)));
 	}
-	TT_TRY(ttnn_tensor_spec_make(&launch->specs[BETWEEN], &args));
+	return ttnn_tensor_spec_make(out, &args);
+}
+
+static tt_status send_infer(struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
+
+	launch->output_count = 2;
+	TT_TRY(ttnn_point_to_point_spec(&launch->specs[BETWEEN], in, stays(launch)));
 	launch->specs[RESULT] = *in;
 	return launch->outputs[BETWEEN] ? tt_create_for_nothing(launch, BETWEEN) : TTNN_OK;
 }

@@ -519,7 +519,8 @@ tt_status tt_conv_run_l1(struct tt_tensor **out, struct tt_conv_run *run)
 	ttnn_tensor_unref(haloed.image);
 	if (haloed.halo)
 		tt_call_drop(run->call, haloed.halo);
-	if (flow.own && (flow.matmul || flow.conv.transposed))
+	/* Refused, the weights go before it: who owns both gives them up. */
+	if (status == TTNN_OK && flow.own && (flow.matmul || flow.conv.transposed))
 		tt_call_drop(run->call, flow.image);
 	return status;
 }

@@ -122,16 +122,14 @@ static tt_status upsample_expand(struct tt_call *call)
 	struct tt_upsample up = {.memory = memory ? memory : &in->spec.memory};
 
 	TT_TRY(tt_need_device(in));
-	if (in->spec.shape.rank < 4)
-		return tt_fail_cond(TTNN_INVALID, "tt::exception",
-				    "ShapeBase[] index out of range. %u not in [-4, %u)",
-				    (unsigned)in->spec.shape.rank, (unsigned)in->spec.shape.rank);
 	if (in->spec.shape.rank > 4)
 		return tt_fail(TTNN_INVALID, "upsample takes images of four dimensions");
 	memcpy(up.nhwc, in->spec.shape.dim, sizeof(up.nhwc));
 	read_scale(up.scale, tt_call_arg(call, "scale_factor"));
 	up.compute = read_compute(call);
 	up.linear = mode->kind == TTNN_VALUE_STRING && strcmp(mode->text, "bilinear") == 0;
+	if (up.linear)
+		TT_TRY(tt_upsample_check_rank(in));
 	if (up.linear)
 		return run_linear(call, in, &up);
 	TT_REQUIRE(mode->kind != TTNN_VALUE_STRING || strcmp(mode->text, "nearest") == 0,

@@ -14,6 +14,9 @@ struct tt_upsample {
 	const struct tt_slide *slide; /* of the linear form, or NULL */
 };
 
+/* Images have four dimensions: others are refused inside of the program. */
+tt_status tt_upsample_check_rank(const struct tt_tensor *in);
+
 /* Launches it; the input is the image, or the halo of the linear form. */
 tt_status tt_upsample_launch(struct tt_tensor **out, struct tt_call *call, struct tt_tensor *in,
 			     const struct tt_upsample *upsample);

@@ -92,6 +92,16 @@ static tt_status shard_memory(struct ttnn_memory_config *out, const struct tt_la
  * Block floats come out as bfloat16, as rows have to be written. Shards of the result are those
  * of the input with more rows each, so that a core makes its own.
  */
+tt_status tt_upsample_check_rank(const struct tt_tensor *in)
+{
+	unsigned rank = in->spec.shape.rank;
+
+	if (rank >= 4)
+		return TTNN_OK;
+	return tt_fail_cond(TTNN_INVALID, "tt::exception",
+			    "ShapeBase[] index out of range. %u not in [-4, %u)", rank, rank);
+}
+
 static tt_status upsample_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
@@ -102,6 +112,7 @@ static tt_status upsample_infer(struct tt_launch *launch)
 				      .memory = *memory};
 	uint32_t out[2];
 
+	TT_TRY(tt_upsample_check_rank(launch->inputs[0]));
 	out_size(out, e);
 	args.shape = (struct ttnn_shape){4, {e->nhwc[0], out[0], out[1], e->nhwc[3]}};
 	if (in->memory.created_with_nd_shard) {

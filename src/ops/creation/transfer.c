@@ -278,7 +278,7 @@ static tt_status read_bytes(struct tt_storage **out, struct tt_tensor *tensor, s
 	uint32_t chip;
 	struct tt_buffer *buffer = tt_buffer_of(&chip, storage_on(tensor, index));
 
-	if (buffer->mode == TT_BUFFER_REAL)
+	if (tt_buffer_root(buffer)->mode == TT_BUFFER_REAL)
 		return tt_buffer_data(out, buffer, chip, TT_BUFFER_READ);
 	*out = tt_storage_ref(&hollow);
 	return TTNN_OK;
@@ -396,7 +396,6 @@ static tt_status expand_to_device(struct tt_call *call)
 			    &out);
 }
 
-/* The method keeps what the tensor's own config says. */
 /* To a device, or on the host into another layout; on a device that is an operation of its own. */
 static tt_status expand_method_to(struct tt_call *call)
 {

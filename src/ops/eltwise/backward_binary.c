@@ -599,8 +599,7 @@ static const struct tt_op ops[] = {
 	   PAIR "*, " WANTED AB_GRADS),
 	BOTH(atan2, "r = multiply(g, unary_chain(hypot(a, b), [SQUARE, RECIP])); "
 	     "y = multiply(b, r); c = logical_and(eqz(a), eqz(b)); y = where(c, nan, y); "
-	     "z = multiply(neg~(a), r); z = where(c, nan, z); "
-	     "drop r; drop c; return y, z"),
+	     "z = multiply(neg~(a), r); z = where(c, nan, z); drop r; drop c; return y, z"),
 	OP("bias_gelu", expand_bias_gelu, golden_pair, ROW(bias_gelu, .text = NULL),
 	   BIAS("variant: GeluVariant = Accurate"), BIAS("approximate: str")),
 	OP("concat", expand_concat, golden_concat, NULL, PAIR "dim: int = 0, *, " WANTED AB_GRADS),

@@ -382,6 +382,8 @@ tt_status tt_matmul_result(struct ttnn_tensor_spec *out, const struct tt_matmul_
 	struct ttnn_spec_args args = {.dtype = matmul->dtype, .tile = matmul->tile};
 
 	TT_TRY(tt_matmul_shape(&args.shape, &matmul->a_shape, &matmul->b_shape));
+	if (tt_memory_config_is_sharded(&matmul->memory))
+		TT_TRY(tt_matmul_refused(plan));
 	TT_TRY(result_memory(&args.memory, matmul, &plan->config));
 	args.layout = matmul->untilize && tt_memory_config_is_sharded(&args.memory) ? TTNN_ROW_MAJOR
 										    : TTNN_TILE;
@@ -549,12 +551,19 @@ tt_status tt_matmul_plan_make(struct tt_matmul_plan *out, struct ttnn_value *att
 	if (config)
 		out->config = *config;
 	else if (!is_empty(matmul))
-		TT_TRY(tt_matmul_choose(&out->config, matmul));
+		out->refused = tt_matmul_choose(&out->config, matmul) != TTNN_OK;
 	TT_TRY(bind(fields, out));
 	if (!config)
 		fields[CONFIG] = ttnn_v_none();
 	*attrs = tt_value_object(&schema, fields);
 	return TTNN_OK;
+}
+
+tt_status tt_matmul_refused(const struct tt_matmul_plan *plan)
+{
+	struct tt_matmul_config none;
+
+	return plan->refused ? tt_matmul_choose(&none, &plan->matmul) : TTNN_OK;
 }
 
 tt_status tt_matmul_launch(struct tt_tensor **out, struct tt_call *call, struct tt_matmul *matmul,

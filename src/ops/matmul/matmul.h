@@ -192,6 +192,7 @@ struct tt_matmul_plan {
 	struct tt_matmul matmul;
 	struct tt_matmul_config config;
 	enum tt_matmul_fused fused;
+	bool refused; /* without a config, and none could be chosen: tt_matmul_refused() */
 	/* Of a ring (gather_in0) behind a collective: the number of its first buffer, cores that are not its own. */
 	uint32_t first_buffer;
 	const ttnn_core_set *taken;
@@ -223,6 +224,11 @@ tt_status tt_matmul_plan_make(struct tt_matmul_plan *out, struct ttnn_value *att
 			      const struct tt_matmul *matmul,
 			      const struct tt_matmul_config *config);
 tt_status tt_matmul_result(struct ttnn_tensor_spec *out, const struct tt_matmul_plan *plan);
+/*
+ * Why no config could be chosen, if so. Upstream chooses inside of the program: for the spec of a result in shards, else for
+ * its checks.
+ */
+tt_status tt_matmul_refused(const struct tt_matmul_plan *plan);
 extern const struct tt_prog tt_prog_matmul;
 
 /* Fills in what callers leave open: dtype, tile, how exactly, broadcasting; then measures. */

@@ -278,17 +278,18 @@ static tt_status run_blackhole(struct tt_tensor **out, struct ffn *ffn)
 	return TTNN_OK;
 }
 
-/* Some rows of the tokens. */
-static tt_status rows_of(struct tt_tensor **out, struct ffn *ffn, uint32_t first, uint32_t count)
+/* Some rows of a tensor, in its memory. */
+static tt_status rows_of(struct tt_tensor **out, struct ffn *ffn, struct tt_tensor *tensor,
+			 const uint32_t first_count[2])
 {
 	int64_t dim = (int64_t)ffn->x->spec.shape.rank - 2;
 
-	return tt_call_owned(ffn->call,
-			     TT_CALL(out, ffn->call, "ttnn.narrow",
-				     {"input_tensor", ttnn_v_tensor(ffn->x)},
-				     {"dim", ttnn_v_int(dim)}, {"start", ttnn_v_int(first)},
-				     {"length", ttnn_v_int(count)}),
-			     out);
+	return tt_call_owned(
+		ffn->call,
+		TT_CALL(out, ffn->call, "ttnn.narrow", {"input_tensor", ttnn_v_tensor(tensor)},
+			{"dim", ttnn_v_int(dim)}, {"start", ttnn_v_int(first_count[0])},
+			{"length", ttnn_v_int(first_count[1])}),
+		out);
 }
 
 /* What many rows need: a result of all of them, if none was given. */
@@ -329,47 +330,26 @@ static tt_status full_output(struct tt_tensor **out, struct ffn *ffn)
 			     out);
 }
 
-/* One part behind the other. */
-static tt_status put_parts(struct tt_tensor *full, struct ffn *ffn, const struct ttnn_value *parts,
-			   uint32_t count)
-{
-	struct tt_tensor *all, *same;
-
-	TT_TRY(tt_call_owned(ffn->call,
-			     TT_CALL(&all, ffn->call, "ttnn.concat",
-				     {NULL, ttnn_v_list(parts, count)},
-				     {"dim", ttnn_v_int((int64_t)full->spec.shape.rank - 2)}),
-			     &all));
-	TT_TRY(TT_CALL(&same, ffn->call, "ttnn.copy", {NULL, ttnn_v_tensor(all)},
-		       {NULL, ttnn_v_tensor(full)}));
-	ttnn_tensor_unref(same);
-	tt_call_overwrite(ffn->call, all);
-	return TTNN_OK;
-}
-
-/* Upstream reads and writes rows where they are: here they are copied, and what came of them is. */
+/* Part by part, read and written where their rows are. */
 static tt_status run_parts(struct tt_tensor **out, struct ffn *ffn)
 {
 	uint32_t all = tiles(ffn->x, 2), count = tt_div_up32(all, MOST_TILES);
-	struct ttnn_value *parts = tt_arena_calloc(ffn->call->arena, count, sizeof(*parts));
 
-	TT_NEED_MEMORY(parts);
-	TT_NEED(count < TT_OUTPUTS_MAX / 2, "routed_expert_ffn: %u tiles of rows are too many",
-		all);
 	TT_TRY(full_output(out, ffn));
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t left = all - i * MOST_TILES;
+		uint32_t left = all - i * MOST_TILES, most = left < MOST_TILES ? left : MOST_TILES;
+		uint32_t rows[2] = {i * MOST_TILES * TT_TILE, most * TT_TILE};
 		struct ffn part = *ffn;
 		struct tt_tensor *result;
 
-		part.output = NULL;
-		TT_TRY(rows_of(&part.x, ffn, i * MOST_TILES * TT_TILE,
-			       (left < MOST_TILES ? left : MOST_TILES) * TT_TILE));
+		TT_TRY(rows_of(&part.x, ffn, ffn->x, rows));
+		TT_TRY(rows_of(&part.output, ffn, *out, rows));
 		TT_TRY(run_blackhole(&result, &part));
+		tt_call_overwrite(ffn->call, result);
+		tt_call_overwrite(ffn->call, part.output);
 		tt_call_overwrite(ffn->call, part.x);
-		parts[i] = ttnn_v_tensor(result);
 	}
-	return put_parts(*out, ffn, parts, count);
+	return TTNN_OK;
 }
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */

@@ -84,6 +84,11 @@ static tt_status make_view(struct tt_tensor **out, struct tt_tensor *in,
 
 	if (!ttnn_tensor_is_allocated(in))
 		return tt_fail_cond(TTNN_INVALID, "tt::exception", "Tensor is not allocated");
+	/* Of the same shape its shards are the same ones, of any rank. */
+	if (ttnn_shape_equal(shape, &old->shape) && ttnn_shape_equal(padded, &old->padded)) {
+		spec = *old;
+		return tt_tensor_share(out, in, &spec);
+	}
 	TT_TRY(view_memory(&args.memory, old, shape, padded));
 	tt_memory_config_strip(&args.memory);
 	TT_TRY(tt_tensor_spec_padded(&spec, &args, padded));

@@ -1,8 +1,8 @@
 /*
  * narrow.c: a part of a tensor along one dimension, where it lies.
  *
- * Models ttnn::narrow of ttnn 0.81: refusals, specs; a part that begins with the tensor shares its memory. Not
- * modelled: memory shared by a part that begins elsewhere, or in shards: it is a copy here.
+ * Models ttnn::narrow of ttnn 0.81: refusals, specs, addresses; a part shares the memory of its tensor. Not
+ * modelled: parts of shards with rims, which are copies here.
  */
 #include <inttypes.h>
 
@@ -17,7 +17,7 @@ struct part {
 /* Tiles are cut at tiles; rows along their width at 16 or 32 elements, by the kind of memory. */
 static tt_status check_part(const struct tt_tensor *in, const struct part *part)
 {
-	const struct ttnn_shape *shape = &in->spec.shape;
+	const struct ttnn_shape *shape = &in->spec.padded;
 	bool tiles = in->spec.layout == TTNN_TILE, last = part->dim + 1 == shape->rank;
 	bool rows = part->dim + 2 == shape->rank, even;
 	uint64_t alignment;
@@ -60,7 +60,7 @@ static tt_status check_part(const struct tt_tensor *in, const struct part *part)
 /* Pages of a part in DRAM begin where they would begin without what lies before. */
 static tt_status check_banks(const struct tt_tensor *in, const struct part *part)
 {
-	const struct ttnn_shape *shape = &in->spec.shape;
+	const struct ttnn_shape *shape = &in->spec.padded;
 	uint64_t block = 1, page = in->spec.page_bytes, first;
 	uint64_t element = tt_dtype_bytes(in->spec.dtype);
 
@@ -145,10 +145,10 @@ static tt_status part_memory(struct ttnn_memory_config *out, struct tt_call *cal
 		kept++;
 	}
 	TT_TRY(ttnn_core_set_make(&shard.grid, ranges, kept));
-	TT_TRY(tt_core_set_merge(&shard.grid, shard.grid, shard.grid));
+	if (shard.orientation == TTNN_ORIENT_ROW_MAJOR)
+		TT_TRY(tt_core_set_merge(&shard.grid, shard.grid, shard.grid));
 	shard.height = cut.height;
 	shard.width = cut.width;
-	shard.orientation = TTNN_ORIENT_ROW_MAJOR;
 	return ttnn_memory_config_sharded(out, old->layout, old->buffer, &shard);
 }
 
@@ -179,16 +179,76 @@ static tt_status copy_part(struct tt_call *call, struct tt_tensor *in, const str
 		&out);
 }
 
-/* The first part of a tensor begins where the tensor does: a view of its buffer. */
-static tt_status share_part(struct tt_call *call, struct tt_tensor *in, const struct part *part)
+/* Pages of the part from where the tensor's begin, in a bank; `cut` is NULL for pages in DRAM that go round. */
+static uint64_t pages_before(const struct tt_tensor *in, uint64_t bytes, const struct cut *cut)
+{
+	const struct ttnn_tensor_spec *spec = &in->spec;
+	bool tiles = spec->layout == TTNN_TILE;
+	uint64_t height = tiles ? spec->tile.height : 1, width = spec->memory.shard.width;
+	uint64_t page = tiles ? spec->tile.width : width;
+
+	if (!cut)
+		return bytes / spec->page_bytes / tt_tensor_device(in)->info.dram_banks;
+	if (!cut->extent || !page)
+		return 0;
+	if (cut->across)
+		return cut->start % cut->extent / page;
+	return cut->start % cut->extent / height * width / page;
+}
+
+/* How many elements or tiles there are along a dimension, and how much of it each is. */
+static uint64_t units_of(uint64_t *step, const struct ttnn_tensor_spec *spec, uint32_t dim)
+{
+	uint32_t back = spec->padded.rank - dim;
+
+	*step = 1;
+	if (spec->layout == TTNN_TILE && back <= 2)
+		*step = back == 1 ? spec->tile.width : spec->tile.height;
+	return spec->padded.dim[dim] / *step;
+}
+
+/* Which bytes of the tensor are the part's. False when others lie between them, the rims of shards. */
+static bool find_bytes(struct tt_buffer_part *out, const struct ttnn_tensor_spec *whole,
+		       const struct ttnn_tensor_spec *spec, const struct part *part)
+{
+	bool tiles = whole->layout == TTNN_TILE;
+	uint64_t unit = tiles ? whole->page_bytes : tt_dtype_bytes(whole->dtype), outer = 1;
+	uint64_t extent, step, own;
+
+	for (uint32_t i = 0; i < part->dim; i++)
+		outer *= units_of(&own, whole, i);
+	for (uint32_t i = part->dim + 1; i < whole->padded.rank; i++)
+		unit *= units_of(&own, whole, i);
+	extent = units_of(&step, whole, part->dim);
+	*out = (struct tt_buffer_part){.offset = part->start / step * unit,
+				       .run = tt_div_up(part->length, step) * unit,
+				       .pitch = extent * unit};
+	return spec->bytes && out->pitch * outer == whole->bytes && out->run * outer == spec->bytes;
+}
+
+/* A tensor in a part of the memory of this one. */
+static tt_status share_part(struct tt_call *call, struct tt_tensor *in, const struct part *part,
+			    const struct ttnn_memory_config *memory)
 {
 	struct ttnn_spec_args args = tt_tensor_spec_args(&in->spec);
+	bool sharded = tt_memory_config_is_sharded(memory);
 	struct ttnn_tensor_spec spec;
+	struct tt_buffer_part bytes;
 	struct tt_tensor *out;
+	struct cut cut;
 
 	args.shape.dim[part->dim] = part->length;
+	args.memory = *memory;
 	TT_TRY(ttnn_tensor_spec_make(&spec, &args));
-	return tt_call_give(call, tt_tensor_share(&out, in, &spec), &out);
+	if (!find_bytes(&bytes, &in->spec, &spec, part))
+		return copy_part(call, in, part, memory);
+	if (sharded)
+		TT_TRY(cut_shards(&cut, in, part));
+	bytes.whole = tt_tensor_buffer(in);
+	TT_NEED(bytes.whole, "Tensor is not allocated");
+	bytes.address = pages_before(in, bytes.offset, sharded ? &cut : NULL) *
+			bytes.whole->layout.aligned_page;
+	return tt_call_give(call, tt_device_tensor_part(&out, in, &spec, &bytes), &out);
 }
 
 /* Interleaved in DRAM, or sharded in L1: no other memory. */
@@ -207,18 +267,24 @@ static tt_status narrow_expand(struct tt_call *call)
 		   "Index is out of bounds for the rank, should be between 0 and %" PRId64
 		   " however is %" PRIu64,
 		   rank - 1, (uint64_t)dim);
+	TT_NEED(in->spec.padded.rank == in->spec.shape.rank,
+		"narrow: a tensor of one dimension has no parts in tiles");
 	if (start < 0)
-		start += in->spec.shape.dim[dim];
+		start += in->spec.padded.dim[dim];
 	TT_REQUIRE(start >= 0 && start <= UINT32_MAX && length >= 0 && length <= UINT32_MAX,
 		   "start < input_tensor_shape[dim]",
 		   "Narrow start index %" PRId64 " out of bounds for dimension %" PRId64
 		   " with size %u",
-		   start, dim, in->spec.shape.dim[dim]);
+		   start, dim, in->spec.padded.dim[dim]);
 	part = (struct part){(uint32_t)dim, (uint32_t)start, (uint32_t)length};
+	if (!part.start && part.length == in->spec.padded.dim[dim]) {
+		tt_call_return(call, ttnn_tensor_ref(in));
+		return TTNN_OK;
+	}
 	TT_TRY(check_part(in, &part));
 	if (old->buffer == TTNN_DRAM && old->layout == TTNN_INTERLEAVED) {
 		TT_TRY(check_banks(in, &part));
-		return part.start ? copy_part(call, in, &part, old) : share_part(call, in, &part);
+		return share_part(call, in, &part, old);
 	}
 	TT_REQUIRE(old->buffer == TTNN_L1 && tt_memory_config_is_sharded(old) && old->has_shard,
 		   "false",
@@ -226,7 +292,7 @@ static tt_status narrow_expand(struct tt_call *call)
 		   "Supported: DRAM INTERLEAVED tensors on first non-trivial dimension, L1 sharded "
 		   "tensors with restrictions.");
 	TT_TRY(part_memory(&memory, call, in, &part));
-	return copy_part(call, in, &part, &memory);
+	return share_part(call, in, &part, &memory);
 }
 
 static const struct tt_op ops[] = {

@@ -91,7 +91,7 @@ static tt_status check_scatter(const struct ttnn_shape *in, const struct ttnn_sh
 #define ACROSS(name) name " = transpose~(" name ", -2, -1); "
 #define IN_ROWS(name) name " = to_layout~(" name ", rows); "
 #define IN_4D(name) name " = unsqueeze_to_4D~(" name "); "
-#define INDEX WIDE "e = from_device~(e); e = to_dtype~(e, u16); e = to_device~(e, device); "
+#define INDEX WIDE "e = from_device~(e); e = to_dtype~(e, u16); e = Tensor.to~(e, device); "
 #define SCATTER                                                                                    \
 	"y = scatter~(x, -1, e, s, memory_config=mem); z = transpose~(y, -2, -1); z = squeeze~(z, 0); "
 

@@ -14,6 +14,8 @@
 #include "ops/movement/movement.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/reduce_program.h"
+#include "tensor/core.h"
+#include "tensor/text.h"
 
 #define RANK 4
 
@@ -46,8 +48,34 @@ static tt_status prod_memory(struct tt_plan *plan, const struct tt_launch *launc
 		       TT_DFB_ROW(1, "output", .pages = 2, .page = tt_page_out0(launch)));
 }
 
+/* Shards of the result lie on cores that work. */
+static tt_status check_shards(const struct tt_launch *launch)
+{
+	const struct tt_tensor *result = launch->outputs[0];
+	const struct ttnn_memory_config *memory = &result->spec.memory;
+	const ttnn_core_set *grid = memory->has_shard ? memory->shard.grid : memory->nd_shard.grid;
+	struct tt_str texts[2] = {{0}};
+	const ttnn_core_set *cores;
+
+	TT_TRY(tt_cores_for(&cores, launch, result->spec.pages));
+	if (!tt_tensor_is_sharded(result) || tt_core_set_includes(cores, grid))
+		return TTNN_OK;
+	tt_text_core_set(&texts[0], grid, TTNN_DIALECT_TT_METAL);
+	tt_text_core_set(&texts[1], cores, TTNN_DIALECT_TT_METAL);
+	tt_fail_cond(TTNN_INVALID,
+		     memory->has_shard ? "all_cores.contains(shard_grid)"
+				       : "all_cores.contains(nd_shard_grid)",
+		     "Prod_nc output %sshard grid %s must be contained in program core grid %s",
+		     memory->has_shard ? "" : "ND ", tt_str_text(&texts[0]),
+		     tt_str_text(&texts[1]));
+	tt_str_deinit(&texts[0]);
+	tt_str_deinit(&texts[1]);
+	return TTNN_INVALID;
+}
+
 static tt_status nc_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
+	TT_TRY(check_shards(launch));
 	return prod_memory(plan, launch, launch->outputs[0]->spec.pages);
 }
 
