@@ -306,7 +306,7 @@ static const struct tt_op ops[] = {
 	 .sigs = {"real: Tensor, imag: Tensor"}, .expand = expand_pair, .golden = golden_pair},
 	OP(conj, "The conjugate of a complex number.", "return re, neg(im)", "Complex", Z),
 	OP(conj_bw, "The gradient of conj.", "return gr, neg(gi)", "[Complex]", COMPLEX_GRAD),
-	OP(imag, "The imaginary part.", "return im", NULL, Z),
+	OP(imag, "The imaginary part.", "return to_memory_config~(im, memory_config)", NULL, Z),
 	OP(imag_bw, "The gradient of imag.", "z = zeros_like(re); return z, gr", "[Complex]", REAL_GRAD),
 	OP(is_imag, "1 where the real part is 0, else 0.", "return eqz(re)", NULL, Z),
 	OP(is_real, "1 where the imaginary part is 0, else 0.", "return eqz(im)", NULL, Z),
@@ -318,7 +318,7 @@ static const struct tt_op ops[] = {
 	   "y = add(multiply(gr, where(c, 0.0, multiply(p, r))), "
 	   "multiply(gi, where(c, 0.0, multiply(q, r)))); "
 	   "z = subtract(multiply(gi, p), multiply(gr, q)); return y, z", "[Complex]", COMPLEX_GRAD),
-	OP(real, "The real part.", "return re", NULL, Z),
+	OP(real, "The real part.", "return to_memory_config~(re, memory_config)", NULL, Z),
 	OP(real_bw, "The gradient of real.", "z = zeros_like(re); return gr, z", "[Complex]", REAL_GRAD),
 };
 /* clang-format on */
