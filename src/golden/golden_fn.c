@@ -92,7 +92,7 @@ static double polygamma(int n, double x)
 		factorial *= k;
 	if (n > 0 && x < 0 && x == floor(x))
 		return pow(-1, n + 1) * INFINITY;
-	if (n > 0 && x < -FAR) { /* far terms of the sum as an integral, which they are as good as */
+	if (n > 0 && x < -FAR) { /* far terms of the sum are as good as an integral */
 		double steps = floor(-x) - FAR, from = x - 0.5, to = from + steps;
 
 		shift = pow(-1, n + 1) * factorial * (pow(from, -n) - pow(to, -n)) / n;
