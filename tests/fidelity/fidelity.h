@@ -130,6 +130,9 @@ bool fid_callee(struct fid_callee *out, const struct tt_json *step);
 /* Whether all that a program needs is in the tables. */
 bool fid_have(const struct tt_json *program);
 
+/* What a refusal is called that is the library's own fault. */
+#define FID_INTERNAL "InternalError"
+
 /* ---- accounts ----------------------------------------------------------------------------------- */
 
 /* Programs are run on this machine instead of that of their label; NULL: they are not. */
@@ -209,7 +212,7 @@ void fid_starve(struct fid_result *out, struct tt_arena *arena, const struct fid
 
 /*
  * Instead of that: runs it so many times, from this number on, each time with a few of its values changed. It is the
- * outcome's failure when that ends in an internal error, in a refusal without words, or device memory is lost.
+ * outcome's failure when the process dies or hangs, a refusal has no words, or device memory is lost.
  */
 extern int64_t fid_mutations, fid_first_mutation;
 void fid_mutate(struct fid_result *out, struct tt_arena *arena, const struct fid_program *program,

@@ -283,9 +283,10 @@ static tt_status fail_step(struct failure *failure, tt_status status, bool missi
 	const char *text = ttnn_error();
 
 	failure->missing = missing;
-	failure->type = status == TTNN_TYPE    ? "TypeError"
-			: status == TTNN_RANGE ? "IndexError"
-					       : "RuntimeError";
+	failure->type = status == TTNN_TYPE	  ? "TypeError"
+			: status == TTNN_RANGE	  ? "IndexError"
+			: status == TTNN_INTERNAL ? FID_INTERNAL
+						  : "RuntimeError";
 	snprintf(failure->text, sizeof(failure->text), "%s", *text ? text : tt_fail_condition());
 	return status;
 }
@@ -302,8 +303,11 @@ static tt_status keep_results(struct fid_names *names, const char *name,
 		if (slot)
 			*slot = (struct fid_slot){0};
 	}
-	if (!slot || !tensors)
+	if (!slot || !tensors) {
+		for (size_t i = 0; i < count; i++)
+			tt_call_drop(NULL, results->tensors[i]);
 		return tt_fail_nomem();
+	}
 	before = *slot;
 	memcpy(tensors, results->tensors, count * sizeof(*tensors));
 	*slot = (struct fid_slot){
@@ -632,7 +636,7 @@ static uint64_t starve_once(struct tt_str *out, const struct fid_program *progra
 		tt_mem_watch(false);
 		while (ttnn_graph_depth() > 0)
 			ttnn_graph_end(NULL);
-		if (n && struck && strstr(tt_str_text(&account.lines[FID_text]), "internal"))
+		if (n && struck && strstr(tt_str_text(&account.lines[FID_text]), FID_INTERNAL))
 			fid_line(out, "allocation %llu: %s", (unsigned long long)n,
 				 tt_str_text(&account.lines[FID_text]));
 	}

@@ -380,3 +380,11 @@ def test_a_dry_run_does_not_list_what_has_no_room(device):
                 slice_config=ttnn.Conv2dL1FullSliceConfig)
     finally:
         ttnn.graph.end_graph_capture()
+
+
+@pytest.mark.parametrize("layout", [ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT])
+def test_a_dimension_goes_to_one_place(device, layout):
+    tensor = ttnn.zeros([2, 3, 45, 70], dtype=ttnn.bfloat16, layout=layout, device=device)
+    for dims in ([0, 1, 1, 2], [1, 1, 2, 3], [3, 3, 3, 3]):
+        with pytest.raises(RuntimeError, match="given more than once"):
+            ttnn.permute(tensor, dims)
