@@ -77,6 +77,7 @@ tt_status tt_golden_affine_reduce(struct tt_golden *golden)
 	struct course c;
 
 	TT_GOLDEN_NEED(a && b);
+	TT_NEED(groups, "a head must have groups");
 	TT_TRY(read_course(&c, golden, "a"));
 	const uint64_t keys[2] = {a->shape.dim[1], a->shape.dim[1]};
 	const uint64_t size[2] = {b->shape.dim[1], b->shape.dim[2]};

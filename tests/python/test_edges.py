@@ -382,9 +382,16 @@ def test_a_dry_run_does_not_list_what_has_no_room(device):
         ttnn.graph.end_graph_capture()
 
 
-@pytest.mark.parametrize("layout", [ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT])
-def test_a_dimension_goes_to_one_place(device, layout):
-    tensor = ttnn.zeros([2, 3, 45, 70], dtype=ttnn.bfloat16, layout=layout, device=device)
-    for dims in ([0, 1, 1, 2], [1, 1, 2, 3], [3, 3, 3, 3]):
-        with pytest.raises(RuntimeError, match="given more than once"):
-            ttnn.permute(tensor, dims)
+@pytest.mark.parametrize("grid", [(0, 8), (8, 0), (0, 0)])
+def test_a_grid_of_no_cores(device, grid):
+    a = ttnn.zeros([1, 1, 256, 256], dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+    with pytest.raises(RuntimeError):
+        ttnn.matmul(a, a, core_grid=ttnn.CoreGrid(x=grid[0], y=grid[1]))
+
+
+def test_a_rim_beyond_all_shapes(device):
+    """Twice the rim was nothing in 32 bits, and the picture was written with all of it."""
+    compact, inside = (ttnn.zeros(shape, dtype=ttnn.bfloat16, layout=ttnn.ROW_MAJOR_LAYOUT, device=device) for shape in ([64, 32], [1, 1, 4, 4, 32]))
+    for up, aside in ((2**31, 1), (1, 2**31)):
+        with pytest.raises((RuntimeError, TypeError)):
+            ttnn.experimental.halo_scatter(compact, inside, np_padding_h=up, np_padding_w=aside)

@@ -234,17 +234,12 @@ static const struct tt_factory factories[] = {
 	[TILES_MOVE] = FACTORY("MultiCoreTiledGeneric", permute_tiles_move_memory),
 };
 
-/* Upstream takes a dimension twice; what its kernels then read is not defined. */
 static tt_status permute_kernel(struct tt_launch *launch)
 {
-	uint32_t dims[TTNN_MAX_RANK], seen = 0;
+	uint32_t dims[TTNN_MAX_RANK];
 
-	for (uint32_t d = 0; d < rank_of(launch); d++) {
+	for (uint32_t d = 0; d < rank_of(launch); d++)
 		dims[d] = dim_at(launch, d);
-		TT_NEED(!(seen >> dims[d] & 1),
-			"Invalid permutation: dimension %u is given more than once", dims[d]);
-		seen |= 1u << dims[d];
-	}
 	return tt_move_permute(launch->outputs[0], launch->inputs[0], dims);
 }
 
