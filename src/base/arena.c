@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/large.h"
 
 #define CHUNK_FIRST ((size_t)4096)
 #define CHUNK_MOST ((size_t)1 << 20)
@@ -29,7 +29,7 @@ static bool grow(struct tt_arena *arena, size_t size)
 		want = size;
 	if (want > SIZE_MAX - sizeof(*chunk))
 		return false;
-	chunk = tt_alloc(sizeof(*chunk) + want);
+	chunk = tt_large_alloc(sizeof(*chunk) + want);
 	if (!chunk)
 		return false;
 	chunk->older = arena->chunks;
@@ -110,7 +110,7 @@ static void free_chunks(struct tt_arena_chunk *chunk)
 	while (chunk) {
 		struct tt_arena_chunk *older = chunk->older;
 
-		tt_free(chunk);
+		tt_large_free(chunk, sizeof(*chunk) + chunk->size);
 		chunk = older;
 	}
 }

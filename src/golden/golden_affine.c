@@ -20,18 +20,21 @@ static uint64_t number(struct tt_golden *golden, const char *name, uint64_t fall
 	return array ? (uint64_t)*tt_at(array, 0) : fallback;
 }
 
-static void read_course(struct course *c, struct tt_golden *golden, const char *tensor)
+static tt_status read_course(struct course *c, struct tt_golden *golden, const char *tensor)
 {
 	const struct tt_device *device = tt_tensor_device(tt_call_tensor(&golden->call, tensor));
 	bool down = tt_call_int(&golden->call, "sequence_parallel_axis", 0) == 0;
 	uint64_t end;
 
+	TT_NEED(device, "%s must be on a device", tensor);
 	c->chips = down ? device->rows : device->cols;
 	c->rows = (uint64_t)tt_call_int(&golden->call, "local_rows", CHUNK);
 	c->start = number(golden, "actual_start", 0);
 	end = number(golden, "actual_end", c->start + c->chips * c->rows);
 	c->count = end - c->start;
 	golden->first_chip = true;
+	TT_NEED(c->rows && c->rows <= UINT32_MAX, "a chip must have rows");
+	return TTNN_OK;
 }
 
 /* Which token of the sequence (from its start) a row of the first chip is: tokens go round the chips as a cache grows. */
@@ -74,7 +77,8 @@ tt_status tt_golden_affine_reduce(struct tt_golden *golden)
 	struct course c;
 
 	TT_GOLDEN_NEED(a && b);
-	read_course(&c, golden, "a");
+	TT_NEED(groups, "a head must have groups");
+	TT_TRY(read_course(&c, golden, "a"));
 	const uint64_t keys[2] = {a->shape.dim[1], a->shape.dim[1]};
 	const uint64_t size[2] = {b->shape.dim[1], b->shape.dim[2]};
 	const uint32_t heads = (uint32_t)(a->shape.dim[0] / groups);
@@ -126,7 +130,7 @@ tt_status tt_golden_affine_scan(struct tt_golden *golden)
 		in[i] = tt_golden_in(golden, names[i]);
 		TT_GOLDEN_NEED(in[i]);
 	}
-	read_course(&c, golden, "a");
+	TT_TRY(read_course(&c, golden, "a"));
 	const uint64_t size[2] = {in[1]->shape.dim[1], in[1]->shape.dim[2]};
 
 	part = size[0] * size[1];
@@ -165,7 +169,7 @@ tt_status tt_golden_affine_chain(struct tt_golden *golden)
 	struct course c;
 
 	TT_GOLDEN_NEED(steps && initial);
-	read_course(&c, golden, "transforms");
+	TT_TRY(read_course(&c, golden, "transforms"));
 	const uint64_t size[2] = {initial->shape.dim[1], initial->shape.dim[2]};
 	uint64_t part = size[0] * size[1], wide = size[0] + size[1], heads = initial->shape.dim[0];
 	uint64_t first = c.start / c.rows % c.chips;

@@ -5,6 +5,7 @@
  */
 #include "golden/golden_collective.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #include "device/device.h"
@@ -434,21 +435,29 @@ static tt_status fill_moved(struct tt_golden *golden, const struct ttnn_shape *s
 	return out ? TTNN_OK : tt_fail_nomem();
 }
 
-static uint32_t golden_dim(const struct tt_golden *golden, const char *name)
+/* A dimension of the input, which has something along it. */
+static tt_status golden_dim(uint32_t *out, const struct tt_golden *golden, const char *name)
 {
 	const struct tt_tensor *in = tt_call_tensor(&golden->call, "input_tensor");
 	int64_t dim = tt_call_int(&golden->call, name, 0);
 
-	return (uint32_t)(dim < 0 ? dim + in->spec.shape.rank : dim);
+	TT_NEED(in, "the golden needs a tensor");
+	dim += dim < 0 ? in->spec.shape.rank : 0;
+	TT_NEED(dim >= 0 && dim < in->spec.shape.rank && in->spec.shape.dim[dim],
+		"a tensor has nothing along %s %" PRId64, name, dim);
+	*out = (uint32_t)dim;
+	return TTNN_OK;
 }
 
 static tt_status gathered(struct tt_golden *golden, bool reversed)
 {
-	struct ttnn_shape shape = tt_call_tensor(&golden->call, "input_tensor")->spec.shape;
-	struct moving moving = {.dim = golden_dim(golden, "dim"), .reversed = reversed};
+	struct moving moving = {.reversed = reversed};
 	struct tt_golden_mesh members;
+	struct ttnn_shape shape;
 
+	TT_TRY(golden_dim(&moving.dim, golden, "dim"));
 	TT_TRY(tt_golden_mesh_find(&members, golden, "input_tensor"));
+	shape = tt_call_tensor(&golden->call, "input_tensor")->spec.shape;
 	moving.extent = shape.dim[moving.dim];
 	shape.dim[moving.dim] *= members.count;
 	return fill_moved(golden, &shape, &moving);
@@ -467,12 +476,17 @@ tt_status tt_golden_all_gather_reversed(struct tt_golden *golden)
 /* Cut along one dimension, of which the first chip has the first part. */
 tt_status tt_golden_all_to_all(struct tt_golden *golden)
 {
-	struct ttnn_shape shape = tt_call_tensor(&golden->call, "input_tensor")->spec.shape;
-	struct moving moving = {.dim = golden_dim(golden, "in_dim")};
+	struct moving moving = {0};
 	struct tt_golden_mesh members;
+	struct ttnn_shape shape;
+	uint32_t to;
 
+	TT_TRY(golden_dim(&moving.dim, golden, "in_dim"));
+	TT_TRY(golden_dim(&to, golden, "out_dim"));
 	TT_TRY(tt_golden_mesh_find(&members, golden, "input_tensor"));
-	shape.dim[golden_dim(golden, "out_dim")] /= members.count;
+	shape = tt_call_tensor(&golden->call, "input_tensor")->spec.shape;
+	shape.dim[to] /= members.count;
+	TT_NEED(shape.dim[to], "nothing to cut for %u chips", members.count);
 	moving.extent = shape.dim[moving.dim];
 	shape.dim[moving.dim] *= members.count;
 	return fill_moved(golden, &shape, &moving);
@@ -480,13 +494,14 @@ tt_status tt_golden_all_to_all(struct tt_golden *golden)
 
 tt_status tt_golden_slice_reshard(struct tt_golden *golden)
 {
-	struct ttnn_shape shape = tt_call_tensor(&golden->call, "input_tensor")->spec.shape;
 	struct moving moving = {
-		.dim = golden_dim(golden, "dim"),
 		.offset = (uint32_t)tt_call_int(&golden->call, "output_dim_offset", 0)};
 	struct tt_golden_mesh members;
+	struct ttnn_shape shape;
 
+	TT_TRY(golden_dim(&moving.dim, golden, "dim"));
 	TT_TRY(tt_golden_mesh_find(&members, golden, "input_tensor"));
+	shape = tt_call_tensor(&golden->call, "input_tensor")->spec.shape;
 	moving.extent = shape.dim[moving.dim];
 	shape.dim[moving.dim] =
 		(uint32_t)tt_call_int(&golden->call, "output_dim_shape", 0) / members.count;
@@ -497,13 +512,17 @@ tt_status tt_golden_slice_reshard(struct tt_golden *golden)
 static tt_status summed(struct tt_golden *golden, bool cut)
 {
 	const struct tt_tensor *in = tt_call_tensor(&golden->call, "input_tensor");
-	struct ttnn_shape shape = in->spec.shape;
 	struct tt_golden_mesh members;
+	struct ttnn_shape shape;
 	struct tt_array *out;
+	uint32_t dim = 0;
 
 	TT_TRY(tt_golden_mesh_find(&members, golden, "input_tensor"));
-	if (cut)
-		shape.dim[golden_dim(golden, "dim")] /= members.count;
+	shape = in->spec.shape;
+	if (cut) {
+		TT_TRY(golden_dim(&dim, golden, "dim"));
+		shape.dim[dim] /= members.count;
+	}
 	out = tt_golden_out(golden, &shape, tt_call_dtype(&golden->call, "dtype", in->spec.dtype));
 	for (uint32_t i = 0; out && i < members.count; i++) {
 		const struct tt_array *part =
@@ -623,10 +642,12 @@ tt_status tt_golden_llama_heads(struct tt_golden *golden)
 	const struct tt_tensor *in = tt_call_tensor(&golden->call, "input_tensor");
 	uint32_t heads = (uint32_t)tt_call_int(&golden->call, "num_heads", 1);
 	uint32_t kv = (uint32_t)tt_call_int(&golden->call, "num_kv_heads", 1);
-	uint32_t width = in->spec.shape.dim[3] / (heads + 2 * kv);
 	struct tt_golden_mesh members;
 	const struct tt_array *sum;
+	uint32_t width;
 
+	TT_NEED(heads + 2 * kv > 0 && in->spec.shape.rank == 4, "no heads in the last of four");
+	width = in->spec.shape.dim[3] / (heads + 2 * kv);
 	TT_TRY(tt_golden_mesh_find(&members, golden, "input_tensor"));
 	sum = sum_parts(golden, &members, "input_tensor");
 	TT_NEED_MEMORY(sum);
@@ -658,7 +679,7 @@ tt_status tt_golden_neighbor_pad(struct tt_golden *golden)
 	const struct tt_device *device = tt_tensor_device(in);
 	const char *mode = tt_call_arg(&golden->call, "padding_mode")->text;
 	bool zeros = !mode || mode[0] == 'z';
-	int64_t lists[4][3], front = tt_call_int(&golden->call, "t_front_pad", 0);
+	int64_t lists[4][3] = {{0}}, front = tt_call_int(&golden->call, "t_front_pad", 0);
 	int64_t height = tt_call_int(&golden->call, "logical_h", 0);
 	const struct tt_array *parts[64] = {NULL};
 	struct ttnn_shape shape = in->spec.shape;
@@ -669,6 +690,11 @@ tt_status tt_golden_neighbor_pad(struct tt_golden *golden)
 		"%s: the golden needs a tensor on a mesh of chips", golden->op->name);
 	for (size_t i = 0; i < 4; i++)
 		TT_TRY(tt_call_ints(lists[i], &count, 3, &golden->call, names[i]));
+	for (size_t i = 0; i < count; i++)
+		TT_NEED(lists[0][i] >= (front ? 1 : 0) && lists[0][i] < shape.rank,
+			"a tensor of %u dimensions has no dimension %" PRId64, shape.rank,
+			lists[0][i]);
+	TT_NEED(front >= 0 && (!front || count), "nothing lies before the first dimension");
 	for (size_t i = 0; i < count; i++)
 		shape.dim[lists[0][i]] += (uint32_t)(lists[1][i] + lists[2][i]);
 	if (front)
@@ -741,7 +767,7 @@ static void combine_from(struct tt_array *out, const struct tt_array *const in[4
 		for (uint64_t row = 0; row < rows; row++) {
 			uint64_t share = count / rows + (row < count % rows);
 
-			for (uint64_t n = 0; n < share; n++, i++) {
+			for (uint64_t n = 0; n < share && i <= tokens; n++, i++) {
 				double token = *tt_at(in[2], (e * (tokens + 1) + i) * step);
 				uint64_t t = 0;
 
@@ -769,7 +795,7 @@ tt_status tt_golden_reduce_combine(struct tt_golden *golden)
 	struct tt_array *out = NULL;
 
 	TT_TRY(tt_golden_mesh_find(&members, golden, names[0]));
-	TT_GOLDEN_NEED(tokens);
+	TT_NEED(tokens && tokens < UINT32_MAX, "no golden for so many tokens");
 	shape.dim[0] = (uint32_t)tt_call_int(&golden->call, "select_experts_k", 0);
 	shape.dim[1] = (uint32_t)(tokens / members.count);
 	shape.dim[2] = (uint32_t)tt_call_int(&golden->call, "hidden_size", 0);

@@ -150,16 +150,38 @@ static tt_status activation(struct tt_unary_step *steps, size_t *count,
 	return tt_unary_steps(steps, count, &chain);
 }
 
+/* So that nothing below divides by nothing, overflows, or goes on for ever. */
+static bool is_sound(const struct conv *c)
+{
+	const int64_t positive[] = {c->groups,    c->kernel[0],   c->kernel[1],  c->stride[0],
+				    c->stride[1], c->dilation[0], c->dilation[1]};
+	const int64_t extents[] = {c->n,      c->h,      c->w,      c->ins,    c->outs,  c->pad[0],
+				   c->pad[1], c->pad[2], c->pad[3], c->out[0], c->out[1]};
+	int64_t weights = (int64_t)c->weight->count;
+
+	for (size_t i = 0; i < TT_COUNT(positive); i++)
+		if (positive[i] < 1 || positive[i] > UINT16_MAX)
+			return false;
+	for (size_t i = 0; i < TT_COUNT(extents); i++)
+		if (extents[i] < 0 || extents[i] > INT32_MAX)
+			return false;
+	return c->outs >= c->groups && c->n * c->out[0] <= INT32_MAX &&
+	       c->n * c->out[0] * c->out[1] <= UINT32_MAX &&
+	       c->kernel[0] * c->kernel[1] <= weights && c->ins / c->groups <= weights;
+}
+
 static tt_status run(struct tt_golden *golden, const struct conv *c, bool transposed)
 {
 	struct tt_unary_step steps[TT_UNARY_STEPS_MAX];
 	struct ttnn_shape shape = {
 		4, {1, 1, (uint32_t)(c->n * c->out[0] * c->out[1]), (uint32_t)c->outs}};
 	enum ttnn_dtype dtype = tt_call_dtype(&golden->call, "dtype", c->in->dtype);
-	struct tt_array *out = tt_golden_out(golden, &shape, dtype);
+	struct tt_array *out;
 	uint64_t flat = 0;
 	size_t count;
 
+	TT_NEED(is_sound(c), "a convolution with these extents has no golden");
+	out = tt_golden_out(golden, &shape, dtype);
 	if (!out)
 		return TTNN_NOMEM;
 	TT_TRY(activation(steps, &count, golden));
@@ -181,6 +203,8 @@ static int64_t plain_size(const struct conv *c, int d)
 {
 	int64_t in = d ? c->w : c->h;
 
+	if (c->stride[d] < 1)
+		return -1; /* which is not sound */
 	return (in + c->pad[2 * d] + c->pad[2 * d + 1] - c->dilation[d] * (c->kernel[d] - 1) - 1) /
 		       c->stride[d] +
 	       1;

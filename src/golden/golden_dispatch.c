@@ -1,6 +1,8 @@
 /* golden_dispatch.c: see golden_dispatch.h. */
 #include "golden/golden_dispatch.h"
 
+#include <math.h>
+
 #include "golden/golden_mesh.h"
 #include "tensor/tile.h"
 
@@ -27,8 +29,7 @@ static double region_of(struct tt_golden *golden, const struct tt_golden_mesh *m
 	double place = 0;
 
 	for (uint64_t e = expert / each * each; e < expert; e++)
-		for (double n = tokens_for(golden, members, members->count, e); n > 0; n -= TT_TILE)
-			place += TT_TILE;
+		place += TT_TILE * ceil(tokens_for(golden, members, members->count, e) / TT_TILE);
 	return place;
 }
 

@@ -77,6 +77,8 @@ static double bessel_i(double x, int order)
 	return sum;
 }
 
+#define FAR 4096.0
+
 /* Polygamma of order n: psi for 0; recurrence up to x >= 20, then the asymptotic series. */
 static double polygamma(int n, double x)
 {
@@ -88,6 +90,14 @@ static double polygamma(int n, double x)
 		return x == floor(x) ? NAN : polygamma(0, 1 - x) - acos(-1.0) / tan(acos(-1.0) * x);
 	for (int k = 2; k <= n; k++)
 		factorial *= k;
+	if (n > 0 && x < 0 && x == floor(x))
+		return pow(-1, n + 1) * INFINITY;
+	if (n > 0 && x < -FAR) { /* far terms of the sum are as good as an integral */
+		double steps = floor(-x) - FAR, from = x - 0.5, to = from + steps;
+
+		shift = pow(-1, n + 1) * factorial * (pow(from, -n) - pow(to, -n)) / n;
+		x += steps;
+	}
 	while (x < 20) {
 		shift += n == 0 ? -1 / x : pow(-1, n + 1) * factorial / pow(x, n + 1);
 		x += 1;

@@ -56,11 +56,14 @@ static tt_status gathered(struct tt_array **out, struct tt_golden *golden, const
 			  bool result)
 {
 	struct tt_tensor *in = tt_call_tensor(&golden->call, name);
-	struct ttnn_shape shape = in->spec.shape;
-	uint64_t width, own = tt_shape_last(&shape, 1);
+	struct ttnn_shape shape;
+	uint64_t width, own;
 	struct tt_golden_mesh mesh;
 
 	TT_TRY(tt_golden_mesh_find(&mesh, golden, name));
+	shape = in->spec.shape;
+	own = tt_shape_last(&shape, 1);
+	TT_NEED(shape.rank >= 2 && own, "the golden of a product needs rows");
 	width = own * mesh.count;
 	shape.dim[shape.rank - 1] = (uint32_t)width;
 	*out = result ? tt_golden_out(golden, &shape, in->spec.dtype)
@@ -97,12 +100,14 @@ static tt_status scattered(struct tt_array **result, struct tt_golden *golden,
 			   const struct tt_tensor *given)
 {
 	const struct tt_tensor *in = tt_call_tensor(&golden->call, "input_tensor");
-	enum ttnn_dtype dtype = tt_call_dtype(&golden->call, "dtype", in->spec.dtype);
 	struct tt_golden_mesh mesh;
 	struct tt_array *own = NULL, *out = NULL;
 	struct ttnn_shape shape;
+	enum ttnn_dtype dtype;
 
 	TT_TRY(tt_golden_mesh_find(&mesh, golden, "input_tensor"));
+	dtype = tt_call_dtype(&golden->call, "dtype", in->spec.dtype);
+	TT_NEED(in->spec.shape.rank >= 2, "the golden of a product needs rows");
 	for (uint32_t i = 0; i < mesh.count; i++) {
 		uint32_t chip = i * mesh.step;
 		const struct tt_array *a = tt_golden_mesh_in(golden, "input_tensor", chip);

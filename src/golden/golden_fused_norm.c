@@ -86,15 +86,18 @@ static tt_status fused_norm(struct tt_golden *golden)
 	const struct tt_tensor *in = tt_call_tensor(&golden->call, "input_tensor");
 	const uint32_t *dim = in->spec.shape.dim;
 	uint32_t heads = (uint32_t)tt_call_int(&golden->call, "num_heads_per_device", 1);
-	uint64_t width = dim[3] / heads;
-	const struct ttnn_shape shape = {4,
-					 {1, heads > 1 ? heads : dim[1],
-					  heads > 1 ? dim[1] * dim[2] : dim[2], (uint32_t)width}};
+	uint64_t width;
+	struct ttnn_shape shape;
 	const struct tt_array *matrix = tt_golden_mesh_in(golden, "transformation_mat", 0),
 			      *cos = tt_golden_mesh_in(golden, "rope_cos", 0),
 			      *sin = tt_golden_mesh_in(golden, "rope_sin", 0);
 	struct tt_array *rows, *out;
 
+	TT_NEED(in->spec.shape.rank == 4 && heads && dim[3] >= heads,
+		"rows of %u elements have not %u heads", dim[3], heads);
+	width = dim[3] / heads;
+	shape = TT_SHAPE(1, heads > 1 ? heads : dim[1], heads > 1 ? dim[1] * dim[2] : dim[2],
+			 (uint32_t)width);
 	TT_TRY(scaled(&rows, golden));
 	out = tt_golden_out(golden, &shape, tt_call_dtype(&golden->call, "dtype", in->spec.dtype));
 	for (uint64_t i = 0; out && i < out->count; i++) {

@@ -2,6 +2,8 @@
  * golden_halo.c: what the first chip's pictures need of its neighbours', pixel after pixel as the buffer has them; and pictures
  * that get it around them, by counting how many pixels of a section came before.
  */
+#include <inttypes.h>
+
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "golden/golden_collective.h"
@@ -57,7 +59,7 @@ static void append(struct tt_array *out, uint64_t *at, const struct field *f, st
 		return;
 	dim = first->shape.dim;
 	for (uint64_t frame = 0; frame < (uint64_t)dim[0] * dim[1]; frame++)
-		for (int64_t i = 0; i < box.rows * box.columns; i++)
+		for (int64_t i = 0; i < box.rows * box.columns && *at < out->count; i++)
 			for (uint64_t c = 0; c < dim[4]; c++)
 				*tt_at(out, (*at)++) = value_of(f, frame, box.y + i / box.columns,
 								box.x + i % box.columns, c);
@@ -75,9 +77,14 @@ static tt_status read_field(struct field *f, struct tt_golden *golden)
 	f->axis[0] = tt_call_int(call, "np_cluster_axis", 0);
 	f->axis[1] = tt_call_int(call, "np_pad2_cluster_axis", 1);
 	f->zeros = !mode || mode[0] == 'z';
+	TT_NEED(in->spec.shape.rank == 5 && f->device && f->device->rows * f->device->cols <= 64,
+		"pictures of five dimensions on a mesh of up to 64 chips have neighbours");
 	f->height = in->spec.shape.dim[2] - 2 * f->inside[0];
 	f->width = in->spec.shape.dim[3] - 2 * f->inside[1];
-	TT_GOLDEN_NEED(f->device && f->device->rows * f->device->cols <= 64);
+	for (int i = 0; i < 2; i++)
+		TT_NEED((f->axis[i] | 1) == 1 && f->inside[i] >= 0,
+			"a mesh has the axes 0 and 1, and no rim is narrower than nothing");
+	TT_NEED(f->height > 0 && f->width > 0, "nothing is left within the rim");
 	for (uint32_t i = 0; i < f->device->rows * f->device->cols; i++) {
 		f->parts[i] = tt_golden_mesh_in(golden, "input", i);
 		TT_GOLDEN_NEED(f->parts[i]);
@@ -100,6 +107,10 @@ tt_status tt_golden_neighbor_halo(struct tt_golden *golden)
 	uint64_t at = 0;
 
 	TT_TRY(read_field(&f, golden));
+	TT_NEED(up >= 0 && left >= 0 && right >= 0 && up < INT16_MAX && left < INT16_MAX &&
+			right < INT16_MAX,
+		"a picture with a rim of %" PRId64 ", %" PRId64 " and %" PRId64 " has no golden",
+		up, left, right);
 	TT_GOLDEN_NEED(before);
 	out = tt_golden_out(golden, &before->shape, tt_call_tensor(call, "input")->spec.dtype);
 	TT_GOLDEN_NEED(out);
@@ -110,6 +121,7 @@ tt_status tt_golden_neighbor_halo(struct tt_golden *golden)
 			 tall = (uint64_t)(f.height + 2 * up);
 		uint64_t channels = before->shape.dim[4];
 
+		TT_NEED(before->shape.rank == 5, "a padded picture has five dimensions");
 		for (uint64_t i = 0; i < out->count; i++) {
 			int64_t x = (int64_t)(i / channels % wide) - left;
 			int64_t y = (int64_t)(i / channels / wide % tall) - up;
@@ -139,6 +151,8 @@ tt_status tt_golden_halo_scatter(struct tt_golden *golden)
 	struct tt_array *out;
 
 	TT_GOLDEN_NEED(halo && in);
+	TT_NEED(in->shape.rank == 5 && up < INT16_MAX && aside < INT16_MAX,
+		"pictures have five dimensions, and a rim of less than %d", INT16_MAX);
 	tall = in->shape.dim[2] + (border ? 0 : 2 * up);
 	wide = in->shape.dim[3] + (border ? 0 : 2 * aside);
 	frames = (uint64_t)in->shape.dim[0] * in->shape.dim[1];

@@ -15,9 +15,9 @@ struct cut {
 	const struct tt_array *in;
 	uint32_t batches, rows, heads, width, start;
 	uint32_t each, pitch; /* (optional) */
-	uint32_t out_rows;    /* (optional) with padding, which is 0, as columns beyond the last are */
-	bool transpose;       /* columns before rows */
-	bool decode;          /* [1, rows, heads, width] instead of [batches, heads, rows, width] */
+	uint32_t out_rows; /* (optional) with padding, which is 0, as columns beyond the last are */
+	bool transpose;    /* columns before rows */
+	bool decode;       /* [1, rows, heads, width] instead of [batches, heads, rows, width] */
 };
 
 static uint64_t column_of(const struct cut *cut, uint64_t head)
@@ -55,8 +55,8 @@ static tt_status cut(struct tt_golden *golden, const struct cut *cut)
 
 					*tt_at(out,
 					       tt_array_index(out, cut->decode ? decoded : to)) =
-						is ? *tt_at(cut->in, (b * cut->rows + r) * across +
-									     column)
+						is ? *tt_at(cut->in,
+							    (b * cut->rows + r) * across + column)
 						   : 0;
 				}
 	return TTNN_OK;

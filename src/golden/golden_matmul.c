@@ -384,6 +384,7 @@ tt_status tt_golden_moreh_dot(struct tt_golden *golden)
 	if (!a || !b)
 		return tt_fail(TTNN_INVALID, "an operand is missing");
 	shape = a->shape;
+	TT_NEED(shape.rank, "vectors have a dimension");
 	shape.dim[shape.rank - 1] = 1;
 	out = tt_golden_out(golden, &shape, a->dtype);
 	TT_NEED_MEMORY(out);

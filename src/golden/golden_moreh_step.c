@@ -304,6 +304,8 @@ tt_status tt_golden_moreh_getitem(struct tt_golden *golden)
 	tiles = tt_call_tensor(&golden->call, "input")->spec.layout == TTNN_TILE;
 	wide = in->shape;
 	for (size_t i = 0; i < count; i++) {
+		TT_NEED(dims[i] >= 0 && dims[i] < in->shape.rank, "a tensor of %u dimensions",
+			in->shape.rank);
 		index[i] = tt_golden_read(golden, list->items[i].tensor);
 		TT_GOLDEN_NEED(index[i]);
 		wide.dim[dims[i]] = 1;

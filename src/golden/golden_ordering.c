@@ -17,7 +17,10 @@ static tt_status order(struct tt_golden *golden, uint64_t most, bool descending)
 	uint32_t dim;
 
 	TT_GOLDEN_NEED(in);
-	dim = (uint32_t)(given < 0 ? given + in->shape.rank : given);
+	given += given < 0 ? in->shape.rank : 0;
+	TT_NEED(given >= 0 && given < in->shape.rank, "a tensor of %u dimensions has no other",
+		in->shape.rank);
+	dim = (uint32_t)given;
 	shape = in->shape;
 	extent = shape.dim[dim];
 	if (most < extent)

@@ -44,6 +44,9 @@ tt_status tt_golden_ring_gather(struct tt_golden *golden)
 		struct ttnn_shape shape = in->spec.shape;
 		const struct tt_array *before = NULL;
 
+		TT_NEED(tt_tensor_device(in) && dim < shape.rank && dim + shape.rank >= 0 &&
+				(!given->count || i < given->count),
+			"tensors on a mesh, each with a buffer if any, have a dimension");
 		tt_golden_mesh_of(&mesh, golden, tt_tensor_device(in));
 		shape.dim[dim < 0 ? dim + shape.rank : dim] *= mesh.count;
 		if (given->count) {

@@ -100,7 +100,7 @@ struct built {
 	struct tt_facts_list facts;   /* the same of what else is known of it */
 	uint32_t factory;
 	enum tt_kept_order order;
-	bool begun; /* the program of the first chip was built */
+	bool begun;          /* the program of the first chip was built */
 	uint32_t rows, cols; /* of the mesh */
 };
 

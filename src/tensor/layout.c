@@ -74,20 +74,6 @@ struct tt_area tt_area_rows(const void *data, const struct ttnn_shape *shape, en
 	return area;
 }
 
-struct tt_area tt_area_part(const struct tt_area *area, const uint32_t *start,
-			    const struct ttnn_shape *shape)
-{
-	struct tt_area part = *area;
-	uint32_t rank = shape->rank;
-	uint64_t row = 0, col = rank ? start[rank - 1] : 0;
-
-	for (uint32_t d = 0; d + 1 < rank; d++)
-		row += start[d] * area->step[d];
-	part.shape = *shape;
-	part.data = (uint8_t *)area->data + (row * area->cols + col) * tt_dtype_bytes(area->dtype);
-	return part;
-}
-
 static uint32_t least(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
@@ -148,6 +134,20 @@ static uint8_t *tile_at(const struct tt_area *area, uint64_t row, uint64_t col)
 static uint8_t *row_at(const struct tt_area *area, uint64_t row, uint64_t col)
 {
 	return (uint8_t *)area->data + (row * area->cols + col) * element_bytes(area->dtype);
+}
+
+struct tt_area tt_area_part(const struct tt_area *area, const uint32_t *start,
+			    const struct ttnn_shape *shape)
+{
+	struct tt_area part = *area;
+	uint32_t rank = shape->rank;
+	uint64_t row = 0, col = rank ? start[rank - 1] : 0;
+
+	for (uint32_t d = 0; d + 1 < rank; d++)
+		row += start[d] * area->step[d];
+	part.shape = *shape;
+	part.data = is_tiled(area) ? tile_at(area, row, col) : row_at(area, row, col);
+	return part;
 }
 
 tt_status tt_area_get(double *out, const struct tt_area *area, const uint32_t *index)

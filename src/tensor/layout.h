@@ -37,8 +37,9 @@ struct tt_area tt_area_rows(const void *data, const struct ttnn_shape *shape,
 			    enum ttnn_dtype dtype);
 
 /*
- * The part of rows that begins at the indices `start` and has this shape: an area for
- * tt_layout_copy() without padding. It must lie inside of the area, padding included.
+ * The part that begins at the indices `start` and has this shape: an area for tt_layout_copy() without padding. It must lie
+ * inside of the area, padding included. A part of tiles begins where a tile does; to be written it has
+ * whole matrices, and `rows` as many as those.
  */
 struct tt_area tt_area_part(const struct tt_area *area, const uint32_t *start,
 			    const struct ttnn_shape *shape);

@@ -419,7 +419,8 @@ void tt_node_tensor(struct tt_project *p, uint32_t node, const struct tt_event_t
 	bool placed = tensor->on_device && tensor->buffer_id && !p->options.plain;
 	bool located = placed && (tensor->owns || p->dialect->view_addresses);
 	/* Where one lay that was given up is told without an address. */
-	bool typed = placed || (tensor->on_device && !p->options.plain && !p->dialect->view_addresses);
+	bool typed =
+		placed || (tensor->on_device && !p->options.plain && !p->dialect->view_addresses);
 	const struct tt_project_device *device = placed ? find_device(p, tensor->device_id) : NULL;
 	struct sheet s = begin_tensor(p, node, tensor, device);
 

@@ -7,6 +7,7 @@
  *	build/tests/fidelity/fidelity --show unary/relu/dram  expected against got
  *	build/tests/fidelity/fidelity --starve 20 --list-failures outcome   each 20 times with an allocation
  *	                                                      that fails
+ *	build/tests/fidelity/fidelity --mutate 20 --list-failures outcome   each 20 times with other arguments
  *	build/tests/fidelity/fidelity --list-failures specs   which miss an aspect, and by what
  *
  * fidelity.h tells how it is made. A folder of recordings has a folder for each device ("n150") with
@@ -35,7 +36,7 @@ static const char *only = "", *label_only, *show, *failures, *json_path;
 static struct tt_opt_list minima;
 static bool by_operation, write_docs, write_minimum;
 static bool plain; /* as a test: without options */
-static int64_t job_count;
+static int64_t job_count, each;
 /* A limit that no program comes near on a machine with much else to do, nor under a sanitizer. */
 static double seconds = 600;
 
@@ -60,6 +61,11 @@ static const struct tt_opt options[] = {
 	{"jobs", 'j', TT_OPT_INT, &job_count, "N", "children at a time (default: processors)"},
 	{"starve", 0, TT_OPT_INT, &fid_starvings, "N",
 	 "instead, run each N times with another allocation failing: none may end badly"},
+	{"mutate", 0, TT_OPT_INT, &fid_mutations, "N",
+	 "instead, run each N times with a few values changed: none may end badly"},
+	{"from", 0, TT_OPT_INT, &fid_first_mutation, "N",
+	 "the first of these mutations (default: 1); FIDELITY_LOUD=1 tells of each"},
+	{"each", 0, TT_OPT_INT, &each, "N", "only each N-th program of a file"},
 	{"timeout", 0, TT_OPT_DOUBLE, &seconds, "SECONDS", "for one program (default: 600)"},
 	{0},
 };
@@ -204,9 +210,10 @@ static void show_all(const struct file *file)
 
 static void keep_some(struct file *file)
 {
-	size_t kept = 0;
+	size_t kept = 0, step = each > 0 ? (size_t)each : plain || fid_starvings ? EACH : 1;
 
-	for (size_t i = 0; i < file->programs.count; i += plain || fid_starvings ? EACH : 1)
+	for (size_t i = each > 0 ? (size_t)fid_first_mutation % step : 0; i < file->programs.count;
+	     i += step)
 		file->programs.data[kept++] = file->programs.data[i];
 	file->programs.count = kept;
 }

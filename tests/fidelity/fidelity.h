@@ -8,6 +8,7 @@
  *	fidelity_expect.c   a recorded run → what the original did
  *	fidelity_memory.c   a run's recording → device memory, against a model
  *	fidelity_database.c a run's trace → databases in both dialects, against each other
+ *	fidelity_mutate.c   a program with other arguments → what must hold whatever is called
  *	fidelity_jobs.c     child processes
  *	fidelity_report.c   tables, lists, docs/fidelity.md
  *
@@ -129,6 +130,9 @@ bool fid_callee(struct fid_callee *out, const struct tt_json *step);
 /* Whether all that a program needs is in the tables. */
 bool fid_have(const struct tt_json *program);
 
+/* What a refusal is called that is the library's own fault. */
+#define FID_INTERNAL "InternalError"
+
 /* ---- accounts ----------------------------------------------------------------------------------- */
 
 /* Programs are run on this machine instead of that of their label; NULL: they are not. */
@@ -136,6 +140,16 @@ extern const char *fid_machine;
 
 /* Whether databases of the runs are compared, too: those of both dialects. */
 extern bool fid_databases;
+
+/* The steps of a program one by one; false when one ended it. `setup`: those before the capture. */
+bool fid_run_steps(struct fid_account *out, struct fid_names *names, const struct tt_json *steps,
+		   bool setup);
+
+/* Drops what there is, as the end of the process does. */
+void fid_names_deinit(struct fid_names *names);
+
+/* What is taken of device memory. */
+void fid_lines_allocator(struct tt_str *out, struct tt_device *device);
 
 /* Opens the device that a label names, with a program's options. */
 tt_status fid_device_open(struct tt_device **out, const char *label, const struct tt_json *options);
@@ -195,6 +209,20 @@ void fid_judge(struct fid_result *out, struct tt_arena *arena, const struct fid_
 extern int64_t fid_starvings;
 void fid_starve(struct fid_result *out, struct tt_arena *arena, const struct fid_program *program,
 		enum fid_mode mode);
+
+/*
+ * Instead of that: runs it so many times, from this number on, each time with a few of its values changed. It is the
+ * outcome's failure when the process dies or hangs, a refusal has no words, or device memory is lost.
+ */
+extern int64_t fid_mutations, fid_first_mutation;
+void fid_mutate(struct fid_result *out, struct tt_arena *arena, const struct fid_program *program,
+		enum fid_mode mode);
+
+/* The value of an expression is known: that of a mutation may be another. */
+void fid_change(struct ttnn_value *value, struct fid_names *names);
+
+/* A call is about to be made: of a mutation's the golden is asked first. */
+void fid_also_golden(const struct tt_op_entry *entry, const struct ttnn_arg *args, size_t count);
 
 /* Prints the steps, and for each aspect "equal" or the lines that differ. */
 void fid_show(const struct fid_program *program, enum fid_mode mode);

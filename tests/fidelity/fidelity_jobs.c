@@ -95,8 +95,9 @@ static void be_child(int fd, const struct fid_program *programs, const struct jo
 		struct tt_arena arena = {0};
 		struct fid_result result = {0};
 
-		(fid_starvings ? fid_starve : fid_judge)(&result, &arena, &programs[at.program],
-							 at.mode);
+		(fid_mutations   ? fid_mutate
+		 : fid_starvings ? fid_starve
+				 : fid_judge)(&result, &arena, &programs[at.program], at.mode);
 		tell(fd, at, &result);
 		tt_arena_deinit(&arena);
 	}

@@ -57,6 +57,8 @@ static tt_status make_ring(struct fid_slot *slot, struct fid_names *names,
 
 	for (size_t i = 0; i < TT_COUNT(given); i++)
 		TT_TRY(fid_value(&given[i], names, tt_json_at(args, i), false));
+	if (given[1].kind != TTNN_VALUE_LIST || given[2].kind != TTNN_VALUE_INT)
+		return tt_fail(TTNN_TYPE, "a list of senders and a size are expected");
 	senders = tt_arena_calloc(&names->arena, 2ul * given[1].count, sizeof(*senders));
 	if (!senders)
 		return tt_fail_nomem();
@@ -65,6 +67,9 @@ static tt_status make_ring(struct fid_slot *slot, struct fid_names *names,
 		const struct ttnn_value *pair = given[1].items[i].items;
 		const ttnn_core_set *sender;
 
+		if (given[1].items[i].kind != TTNN_VALUE_LIST || given[1].items[i].count != 2 ||
+		    pair[0].kind != TTNN_VALUE_CORE || pair[1].kind != TTNN_VALUE_CORE_SET)
+			return tt_fail(TTNN_TYPE, "a sender and its receivers are expected");
 		senders[i] = pair[0];
 		receivers[i] = pair[1];
 		TT_TRY(ttnn_core_set_make(

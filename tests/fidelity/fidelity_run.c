@@ -290,9 +290,10 @@ static tt_status fail_step(struct failure *failure, tt_status status, bool missi
 	const char *text = ttnn_error();
 
 	failure->missing = missing;
-	failure->type = status == TTNN_TYPE    ? "TypeError"
-			: status == TTNN_RANGE ? "IndexError"
-					       : "RuntimeError";
+	failure->type = status == TTNN_TYPE       ? "TypeError"
+			: status == TTNN_RANGE    ? "IndexError"
+			: status == TTNN_INTERNAL ? FID_INTERNAL
+						  : "RuntimeError";
 	snprintf(failure->text, sizeof(failure->text), "%s", *text ? text : tt_fail_condition());
 	return status;
 }
@@ -309,8 +310,11 @@ static tt_status keep_results(struct fid_names *names, const char *name,
 		if (slot)
 			*slot = (struct fid_slot){0};
 	}
-	if (!slot || !tensors)
+	if (!slot || !tensors) {
+		for (size_t i = 0; i < count; i++)
+			tt_call_drop(NULL, results->tensors[i]);
 		return tt_fail_nomem();
+	}
 	before = *slot;
 	memcpy(tensors, results->tensors, count * sizeof(*tensors));
 	*slot = (struct fid_slot){
@@ -374,6 +378,7 @@ static tt_status call_step(struct fid_names *names, const struct tt_json *step,
 		status = fid_map(names, args, count);
 	if (status != TTNN_OK)
 		return fail_step(failure, status, status == TTNN_NOTFOUND);
+	fid_also_golden(entry, args, count);
 	status = ttnn_call(&results, entry->op->name, args, count,
 			   callee.frontend ? TTNN_FRONTEND_PYTHON : TTNN_FRONTEND_C);
 	if (status != TTNN_OK)
@@ -418,8 +423,8 @@ static tt_status run_step(struct fid_names *names, const struct tt_json *step,
 }
 
 /* Runs all steps; writes outcome and text. False when one ended the program. */
-static bool run_steps(struct fid_account *out, struct fid_names *names, const struct tt_json *steps,
-		      bool setup)
+bool fid_run_steps(struct fid_account *out, struct fid_names *names, const struct tt_json *steps,
+		   bool setup)
 {
 	struct tt_json_iter it = tt_json_iter(steps);
 	const char *where = setup ? "before the capture" : "in the capture";
@@ -478,7 +483,7 @@ static void lines_region(struct tt_str *out, struct tt_allocator *allocator,
 	tt_free(blocks);
 }
 
-static void lines_allocator(struct tt_str *out, struct tt_device *device)
+void fid_lines_allocator(struct tt_str *out, struct tt_device *device)
 {
 	struct tt_allocator *allocator = &device->memory->allocator;
 
@@ -494,7 +499,7 @@ static size_t programs_in(struct tt_device *device)
 
 /* ---- a run ---------------------------------------------------------------------------------------------------------- */
 
-static void end_names(struct fid_names *names)
+void fid_names_deinit(struct fid_names *names)
 {
 	for (size_t i = 0; i < names->slots.count; i++)
 		fid_slot_clear(&names->slots.data[i]);
@@ -557,13 +562,13 @@ static void run_warm(struct fid_account *out, struct ear *ear, struct fid_names 
 		ear->warm = true;
 		memory = fid_memory_begin(names.device, FID_NORMAL);
 		tt_event_listen(&ear->base);
-		run_steps(&unused, &names, body, false);
+		fid_run_steps(&unused, &names, body, false);
 		tt_event_listen(NULL);
 		fid_memory_end(&out->lines[FID_memory], memory);
 		fid_line(&out->lines[FID_warm], "entries %zu", programs_in(names.device));
 	}
 	fid_account_deinit(&unused);
-	end_names(&names);
+	fid_names_deinit(&names);
 }
 
 static void observe(struct fid_account *out, const struct fid_program *program, enum fid_mode mode,
@@ -576,24 +581,24 @@ static void observe(struct fid_account *out, const struct fid_program *program, 
 	struct fid_memory *memory;
 	bool ran;
 
-	if (!run_steps(out, names, tt_json_get(program->record, "setup"), true))
+	if (!fid_run_steps(out, names, tt_json_get(program->record, "setup"), true))
 		return;
 	for (size_t i = 0; i < names->slots.count; i++)
 		if (names->slots.data[i].name && !tt_json_get(outputs, names->slots.data[i].name))
 			lines_address(&out->lines[FID_addresses], &names->slots.data[i]);
 	if (copy_names(&given, names) != TTNN_OK) {
-		end_names(&given);
+		fid_names_deinit(&given);
 		return;
 	}
 	if (ttnn_graph_begin_as(mode == FID_NORMAL ? TTNN_RUN_NORMAL : TTNN_RUN_NO_DISPATCH,
 				TTNN_DIALECT_TT_METAL) != TTNN_OK) {
 		fid_line(&out->lines[FID_outcome], "no capture: %s", ttnn_error());
-		end_names(&given);
+		fid_names_deinit(&given);
 		return;
 	}
 	memory = fid_memory_begin(names->device, mode);
 	tt_event_listen(&ear.base);
-	ran = run_steps(out, names, body, false);
+	ran = fid_run_steps(out, names, body, false);
 	tt_event_listen(NULL);
 	fid_memory_end(&out->lines[FID_memory], memory);
 	while (ttnn_graph_depth() > 1) /* left by a failure */
@@ -602,13 +607,13 @@ static void observe(struct fid_account *out, const struct fid_program *program, 
 	tt_str_adds(&out->lines[FID_graph], tt_str_text(&names->captures));
 	if (ran)
 		lines_results(out, names, outputs);
-	lines_allocator(&out->lines[FID_allocator], names->device);
+	fid_lines_allocator(&out->lines[FID_allocator], names->device);
 	fid_line(&out->lines[FID_cache], "entries %zu", programs_in(names->device));
 	if (ran && mode == FID_NORMAL) {
-		end_names(names);
+		fid_names_deinit(names);
 		run_warm(out, &ear, &given, body);
 	}
-	end_names(&given);
+	fid_names_deinit(&given);
 }
 
 /* ---- without memory ----------------------------------------------------------------------------------------------- */
@@ -625,26 +630,26 @@ static uint64_t starve_once(struct tt_str *out, const struct fid_program *progra
 	uint64_t attempts = 0;
 	bool struck;
 
-	lines_allocator(&before, names.device);
+	fid_lines_allocator(&before, names.device);
 	if (copy_names(&names, given) == TTNN_OK &&
 	    ttnn_graph_begin_as(mode == FID_NORMAL ? TTNN_RUN_NORMAL : TTNN_RUN_NO_DISPATCH,
 				TTNN_DIALECT_TT_METAL) == TTNN_OK) {
 		tt_mem_watch(true);
 		tt_mem_fail_at(n);
-		run_steps(&account, &names, tt_json_get(program->record, "body"), false);
+		fid_run_steps(&account, &names, tt_json_get(program->record, "body"), false);
 		struck = tt_mem_failed();
 		attempts = tt_mem_attempts();
 		tt_mem_fail_at(0);
 		tt_mem_watch(false);
 		while (ttnn_graph_depth() > 0)
 			ttnn_graph_end(NULL);
-		if (n && struck && strstr(tt_str_text(&account.lines[FID_text]), "internal"))
+		if (n && struck && strstr(tt_str_text(&account.lines[FID_text]), FID_INTERNAL))
 			fid_line(out, "allocation %llu: %s", (unsigned long long)n,
 				 tt_str_text(&account.lines[FID_text]));
 	}
-	end_names(&names);
+	fid_names_deinit(&names);
 	tt_progcache_clear(&names.device->programs);
-	lines_allocator(&after, names.device);
+	fid_lines_allocator(&after, names.device);
 	if (n && strcmp(tt_str_text(&before), tt_str_text(&after)) != 0)
 		fid_line(out, "allocation %llu: device memory differs: %s", (unsigned long long)n,
 			 tt_str_text(&after));
@@ -661,7 +666,7 @@ static void starve(struct tt_str *out, const struct fid_program *program, enum f
 	struct fid_account unused = {0};
 	uint64_t all, times = (uint64_t)fid_starvings;
 
-	if (run_steps(&unused, names, tt_json_get(program->record, "setup"), true)) {
+	if (fid_run_steps(&unused, names, tt_json_get(program->record, "setup"), true)) {
 		starve_once(out, program, mode, names, 0); /* tables are made once */
 		all = starve_once(out, program, mode, names, 0);
 		times = times < all ? times : all;
@@ -694,7 +699,7 @@ void fid_starve(struct fid_result *out, struct tt_arena *arena, const struct fid
 		starve(&lines, program, mode, &names);
 	else
 		fid_line(&lines, "no device: %s", ttnn_error());
-	end_names(&names);
+	fid_names_deinit(&names);
 	ttnn_device_unref(names.device);
 	out->verdict[FID_outcome] = lines.length ? FID_FAILED : FID_PASSED;
 	out->reason[FID_outcome] = tt_arena_strdup(arena, tt_str_text(&lines));
@@ -718,7 +723,7 @@ void fid_observe(struct fid_account *out, const struct fid_program *program, enu
 		fid_line(&out->lines[FID_outcome], "no device: %s", ttnn_error());
 	if (fid_databases)
 		fid_database_end(&out->lines[FID_memory], capture);
-	end_names(&names);
+	fid_names_deinit(&names);
 	ttnn_device_unref(names.device);
 }
 

@@ -167,6 +167,12 @@ static const struct ttnn_value *pick(const struct list *list, size_t position, c
 	return &absent;
 }
 
+/* A member of an enumeration; the first for what is none. */
+static int64_t member(const struct ttnn_value *value)
+{
+	return value->kind == TTNN_VALUE_ENUM ? value->integer : 0;
+}
+
 static tt_status wrong(const char *type)
 {
 	return tt_fail(TTNN_TYPE, "%s(): incompatible function arguments.", type);
@@ -281,7 +287,8 @@ static tt_status make_range_set(struct ttnn_value *out, struct fid_names *names,
 	if (!ranges)
 		return tt_fail_nomem();
 	for (uint32_t i = 0; i < given->count; i++) {
-		if (given->items[i].kind != TTNN_VALUE_CORE_SET)
+		if (given->items[i].kind != TTNN_VALUE_CORE_SET ||
+		    !ttnn_core_set_cores(given->items[i].core_set))
 			return wrong("CoreRangeSet");
 		ranges[i] = *ttnn_core_set_ranges(given->items[i].core_set, NULL);
 	}
@@ -332,7 +339,7 @@ static tt_status make_shard(struct ttnn_value *out, struct fid_names *names,
 	    shape.rank != 2)
 		return wrong("ShardSpec");
 	*spec = (struct ttnn_shard_spec){grid->core_set, shape.dim[0], shape.dim[1],
-					 (enum ttnn_orientation)orientation->integer};
+					 (enum ttnn_orientation)member(orientation)};
 	*out = (struct ttnn_value){.kind = TTNN_VALUE_SHARD, .shard = spec};
 	return TTNN_OK;
 }
@@ -349,9 +356,9 @@ static tt_status make_nd_shard(struct ttnn_value *out, struct fid_names *names,
 	    !to_shape(&spec->shape, pick(list, 0, "shard_shape")))
 		return wrong("NdShardSpec");
 	spec->grid = grid->core_set;
-	spec->orientation = (enum ttnn_orientation)pick(list, 2, "orientation")->integer;
+	spec->orientation = (enum ttnn_orientation)member(pick(list, 2, "orientation"));
 	spec->strategy =
-		(enum ttnn_shard_strategy)pick(list, 3, "shard_distribution_strategy")->integer;
+		(enum ttnn_shard_strategy)member(pick(list, 3, "shard_distribution_strategy"));
 	*out = (struct ttnn_value){.kind = TTNN_VALUE_ND_SHARD, .nd_shard = spec};
 	return TTNN_OK;
 }
@@ -372,11 +379,11 @@ static tt_status make_memory(struct ttnn_value *out, struct fid_names *names,
 		const struct ttnn_value *type =
 			first->kind == TTNN_VALUE_ENUM ? first : pick(list, 0, "buffer_type");
 
-		return ttnn_memory_config_nd(memory, (enum ttnn_buffer_type)type->integer,
+		return ttnn_memory_config_nd(memory, (enum ttnn_buffer_type)member(type),
 					     nd->nd_shard);
 	}
-	memory->layout = (enum ttnn_memory_layout)first->integer;
-	memory->buffer = (enum ttnn_buffer_type)buffer->integer;
+	memory->layout = (enum ttnn_memory_layout)member(first);
+	memory->buffer = (enum ttnn_buffer_type)member(buffer);
 	if (memory->layout == TTNN_INTERLEAVED)
 		return TTNN_OK;
 	return ttnn_memory_config_sharded(memory, memory->layout, memory->buffer,
@@ -389,8 +396,8 @@ static tt_status make_sharded(struct ttnn_value *out, struct fid_names *names,
 	const struct ttnn_value *cores = pick(list, 1, "core_grid");
 	const struct ttnn_value *is_shape = pick(list, 5, "use_height_and_width_as_shard_shape");
 	struct tt_sharded_args args = {
-		.layout = (enum ttnn_memory_layout)pick(list, 2, "strategy")->integer,
-		.orientation = (enum ttnn_orientation)pick(list, 3, "orientation")->integer,
+		.layout = (enum ttnn_memory_layout)member(pick(list, 2, "strategy")),
+		.orientation = (enum ttnn_orientation)member(pick(list, 3, "orientation")),
 		.shard_is_shape = is_shape->kind == TTNN_VALUE_BOOL && is_shape->boolean,
 	};
 	struct ttnn_memory_config *memory = tt_arena_calloc(&names->arena, 1, sizeof(*memory));
@@ -607,8 +614,8 @@ static tt_status object_value(struct ttnn_value *out, struct fid_names *names,
 	return tt_fail(TTNN_NOTFOUND, "an expression of an unknown kind");
 }
 
-tt_status fid_value(struct ttnn_value *out, struct fid_names *names, const struct tt_json *json,
-		    bool torch)
+static tt_status recorded_value(struct ttnn_value *out, struct fid_names *names,
+				const struct tt_json *json, bool torch)
 {
 	double real = 0;
 	int64_t number = 0;
@@ -639,6 +646,14 @@ tt_status fid_value(struct ttnn_value *out, struct fid_names *names, const struc
 		*out = ttnn_v_none();
 		return TTNN_OK;
 	}
+}
+
+tt_status fid_value(struct ttnn_value *out, struct fid_names *names, const struct tt_json *json,
+		    bool torch)
+{
+	TT_TRY(recorded_value(out, names, json, torch));
+	fid_change(out, names);
+	return TTNN_OK;
 }
 
 /* ---- calls ---------------------------------------------------------------------------------------------------- */

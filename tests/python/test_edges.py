@@ -347,3 +347,51 @@ def test_rows_of_chips_are_no_line(monkeypatch, fabric, goes):
     finally:
         ttnn.close_mesh_device(mesh)
         ttnn.set_fabric_config(ttnn.FabricConfig.DISABLED)
+
+
+def test_a_refused_reduction_keeps_nothing(device):
+    """The tensor belonged to the caller and, unchanged by its padding, to the call, which forgot it."""
+
+    def used():
+        return ttnn.get_memory_view(device, ttnn.BufferType.DRAM).total_bytes_allocated_per_bank
+
+    before = used()
+    for shape, dim in (([2, 3, 64, 96], None), ([64, 96], None), ([4, 64, 96], 1)):
+        given = ttnn.empty(shape, dtype=ttnn.bfloat4_b, layout=ttnn.TILE_LAYOUT, device=device)
+        for name in ("sum", "max", "min", "mean"):
+            with pytest.raises(RuntimeError, match="for generic reduction"):
+                getattr(ttnn, name)(given, dim=dim, keepdim=True)
+        del given
+        assert used() == before
+
+
+@pytest.mark.parametrize("device_params", [{"l1_small_size": 16384}], indirect=True)
+def test_a_dry_run_does_not_list_what_has_no_room(device):
+    """Nobody is asked for memory then: the elements of an endless rim were listed one by one."""
+    image = ttnn.zeros([1, 1, 512, 3], dtype=ttnn.bfloat16, layout=ttnn.ROW_MAJOR_LAYOUT)
+    weight = ttnn.zeros([32, 3, 3, 3], dtype=ttnn.bfloat16, layout=ttnn.ROW_MAJOR_LAYOUT)
+    config = ttnn.Conv2dConfig(shard_layout=ttnn.TensorMemoryLayout.HEIGHT_SHARDED)
+    ttnn.graph.begin_graph_capture(ttnn.graph.RunMode.NO_DISPATCH)
+    try:
+        with pytest.raises(RuntimeError, match="has no room"):
+            ttnn.conv2d(
+                input_tensor=image, weight_tensor=weight, device=device, in_channels=3, out_channels=32, batch_size=2, input_height=16,
+                input_width=16, kernel_size=(3, 3), padding=(1, 100000000), stride=(1, 1), conv_config=config,
+                slice_config=ttnn.Conv2dL1FullSliceConfig)
+    finally:
+        ttnn.graph.end_graph_capture()
+
+
+@pytest.mark.parametrize("grid", [(0, 8), (8, 0), (0, 0)])
+def test_a_grid_of_no_cores(device, grid):
+    a = ttnn.zeros([1, 1, 256, 256], dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+    with pytest.raises(RuntimeError):
+        ttnn.matmul(a, a, core_grid=ttnn.CoreGrid(x=grid[0], y=grid[1]))
+
+
+def test_a_rim_beyond_all_shapes(device):
+    """Twice the rim was nothing in 32 bits, and the picture was written with all of it."""
+    compact, inside = (ttnn.zeros(shape, dtype=ttnn.bfloat16, layout=ttnn.ROW_MAJOR_LAYOUT, device=device) for shape in ([64, 32], [1, 1, 4, 4, 32]))
+    for up, aside in ((2**31, 1), (1, 2**31)):
+        with pytest.raises((RuntimeError, TypeError)):
+            ttnn.experimental.halo_scatter(compact, inside, np_padding_h=up, np_padding_w=aside)

@@ -19,7 +19,7 @@ BAD = {
     "permute": [(t(1, 1, 4, 8), [2**31, 3]), (t(2, 3), [0])],
     "concat": [([t(1), t(2, 3, 4)], 2**31 - 1), ([t(1), t(2, 3, 4)], 0), ([t(2, 3), t(3, 3)], 1)],
     "stack": [([t()], 100), ([t(2), t(3)], 0)],
-    "sort": [(t(3, 4), 2**31)],
+    "sort": [(t(3, 4), 2**31), (t(),)],
     "topk": [(t(2, 3, 4), 2, 9)],
     "scatter": [(t(1), -100, t(1, 1), t(1))],
     "gather": [(t(2, 2), 5, t(2, 2).int())],
@@ -49,6 +49,24 @@ def test_what_does_not_fit_is_refused(name):
     for args in BAD[name]:
         with pytest.raises((RuntimeError, ValueError, TypeError)):
             ttnn.get_golden_function(operation)(*args)
+
+
+def test_convolutions_that_divide_by_nothing():
+    golden = ttnn.get_golden_function(ttnn.conv2d)
+    usual = dict(in_channels=4, out_channels=8, batch_size=1, input_height=4, input_width=4, kernel_size=(3, 3), device=None)
+    given = dict(input_tensor=t(1, 1, 16, 4), weight_tensor=t(8, 4, 3, 3))
+    for wrong in ({"groups": 0}, {"groups": 100}, {"stride": (0, 1)}, {"dilation": (1, 0)}, {"kernel_size": (2**31, 2**31)}, {"batch_size": 2**31}):
+        with pytest.raises((RuntimeError, TypeError)):
+            golden(**given, **{**usual, **wrong})
+
+
+def test_polygamma_far_below_zero():
+    """Term after term: a step of one is none there."""
+    golden = ttnn.get_golden_function(ttnn.polygamma)
+    found = golden(torch.tensor([[-1e30, -5000.5, -3.0, 2.5]], dtype=torch.float32), 1).flatten().tolist()
+    truth = math.pi**2 - sum(1 / (5000.5 + 1 + i) ** 2 for i in range(2000000)) - 1 / 2005001.5  # by reflection: psi1(1 - x) + psi1(x) is pi squared
+    assert found[0] == found[2] == math.inf and found[1] == pytest.approx(truth, rel=1e-6)
+    assert found[3] == pytest.approx(math.pi**2 / 2 - 4 - 4 / 9, rel=1e-6)
 
 
 def test_the_reason_is_told():

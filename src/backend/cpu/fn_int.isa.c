@@ -270,12 +270,9 @@ INTEGER_ROWS(IN_OUT)
 #define CASTS(X)                                                                                   \
 	X(UINT8, uint8_t, fabsf(x) < 0x1p31f ? (uint8_t)(int32_t)x : 0)                            \
 	X(UINT16, uint16_t, (int32_t)(HELD(x, 65535.0f) + BELOW_HALF))                             \
-	X(INT32, int32_t,                                                                          \
-	  fabsf(x) < 0x1p31f ? (int32_t)x                                                          \
-	  : signbit(x)       ? INT32_MIN                                                           \
-			     : INT32_MAX)                                                          \
-	X(UINT32, uint32_t, HELD(x, 0x1p32f) < 0x1p32f ? (uint32_t)(int64_t)HELD(x, 0x1p32f)       \
-						       : UINT32_MAX)
+	X(INT32, int32_t, fabsf(x) < 0x1p31f ? (int32_t)x : signbit(x) ? INT32_MIN : INT32_MAX)    \
+	X(UINT32, uint32_t,                                                                        \
+	  HELD(x, 0x1p32f) < 0x1p32f ? (uint32_t)(int64_t)HELD(x, 0x1p32f) : UINT32_MAX)
 
 #define CAST(name, type, expression)                                                               \
 	static void cast_##name(void *restrict out, const float *restrict in, size_t count)        \

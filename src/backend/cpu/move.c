@@ -22,23 +22,30 @@ static int32_t dim_of(const struct tt_move_loop *loop, bool out, int64_t *step)
 	return out ? loop->out_dim : loop->in_dim;
 }
 
+/* The first and the last index of a dimension that a job comes to. */
+static void reach_of(int64_t *low, int64_t *high, const struct tt_move_job *job, bool out,
+		     uint32_t d)
+{
+	*low = *high = out ? job->out_start[d] : job->in_start[d];
+	for (uint32_t i = 0; i < job->loop_count; i++) {
+		int64_t step, reach;
+
+		if (dim_of(&job->loops[i], out, &step) != (int32_t)d)
+			continue;
+		reach = ((int64_t)job->loops[i].extent - 1) * step;
+		*low += reach < 0 ? reach : 0;
+		*high += reach > 0 ? reach : 0;
+	}
+}
+
 static tt_status check_side(const struct tt_move_job *job, bool out)
 {
 	const struct ttnn_shape *shape = out ? &job->out->spec.shape : &job->in->spec.shape;
-	const int64_t *start = out ? job->out_start : job->in_start;
 
 	for (uint32_t d = 0; d < shape->rank; d++) {
-		int64_t low = start[d], high = start[d];
+		int64_t low, high;
 
-		for (uint32_t i = 0; i < job->loop_count; i++) {
-			int64_t step, reach;
-
-			if (dim_of(&job->loops[i], out, &step) != (int32_t)d)
-				continue;
-			reach = ((int64_t)job->loops[i].extent - 1) * step;
-			low += reach < 0 ? reach : 0;
-			high += reach > 0 ? reach : 0;
-		}
+		reach_of(&low, &high, job, out, d);
 		if (low < 0 || high >= (int64_t)shape->dim[d])
 			return tt_fail(TTNN_INTERNAL,
 				       "a move reaches index %lld of a dimension of %u",
@@ -198,25 +205,78 @@ static tt_status move_elements(const struct tt_move_job *job, const struct tt_ar
 	return tt_strided_copy(&copy);
 }
 
-/* Through rows of a type that both can be converted to and from. */
+/* The part of the input that a job reads, in whole tiles: from `start` on, of this shape. */
+static void read_box(uint32_t *start, struct ttnn_shape *shape, const struct tt_move_job *job,
+		     const struct tt_area *in)
+{
+	const uint32_t edges[] = {in->tile.width, in->tile.height}; /* 0: rows */
+	uint32_t rank = in->shape.rank;
+
+	*shape = in->shape;
+	for (uint32_t d = 0; d < rank; d++) {
+		uint32_t edge = rank - 1 - d < 2 ? edges[rank - 1 - d] : 0;
+		int64_t low, high;
+
+		reach_of(&low, &high, job, false, d);
+		start[d] = (uint32_t)(edge ? low / edge * edge : low);
+		shape->dim[d] = (uint32_t)(high + 1 - start[d]);
+	}
+}
+
+/* The matrices of the output from the first one that a job writes into to the last, which lie without gaps. */
+static struct tt_area written_part(int64_t *start, const struct tt_move_job *job,
+				   const struct tt_area *out)
+{
+	uint32_t at[TTNN_MAX_RANK] = {0}, rank = out->shape.rank;
+	struct ttnn_shape shape = out->shape;
+	struct tt_area part;
+	uint64_t rows = rank > 2 ? out->step[rank - 3] : out->rows;
+
+	for (uint32_t d = 0; d + 2 < rank && (d == 0 || shape.dim[d - 1] == 1); d++) {
+		int64_t low, high;
+
+		reach_of(&low, &high, job, true, d);
+		at[d] = (uint32_t)low;
+		start[d] -= low;
+		shape.dim[d] = (uint32_t)(high + 1 - low);
+	}
+	for (uint32_t d = 0; d + 2 < rank; d++)
+		rows += (shape.dim[d] - 1) * out->step[d];
+	part = tt_area_part(out, at, &shape);
+	part.rows = rows;
+	return part;
+}
+
+/* Through rows of a type that both can be converted to and from: what is read, and what is written into. */
 static tt_status move_converted(const struct tt_move_job *job, const struct tt_area *out,
 				const struct tt_area *in, bool whole)
 {
 	bool block = tt_dtype_is_block(out->dtype);
 	enum ttnn_dtype dtype = block ? TTNN_FLOAT32 : out->dtype;
+	struct tt_move_job inner = *job;
 	struct tt_scratch from = {0}, to = {0};
-	tt_status status = tt_scratch_init(&from, &in->shape, dtype, NULL);
+	struct tt_area read, written = *out;
+	uint32_t start[TTNN_MAX_RANK];
+	struct ttnn_shape shape;
+	tt_status status;
 
+	read_box(start, &shape, job, in);
+	read = ttnn_shape_equal(&shape, &in->shape) ? *in : tt_area_part(in, start, &shape);
+	for (uint32_t d = 0; d < shape.rank; d++)
+		inner.in_start[d] -= start[d];
+	if (block && !whole)
+		written = written_part(inner.out_start, job, out);
+	status = tt_scratch_init(&from, &shape, dtype, NULL);
 	if (status == TTNN_OK)
-		status = tt_cpu_copy(&from.area, in);
+		status = tt_cpu_copy(&from.area, &read);
 	if (status == TTNN_OK && block)
-		status = tt_scratch_init(&to, &out->shape, dtype, NULL);
+		status = tt_scratch_init(&to, &written.shape, dtype, NULL);
 	if (status == TTNN_OK && block && !whole)
-		status = tt_cpu_copy(&to.area, out);
+		status = tt_cpu_copy(&to.area, &written);
 	if (status == TTNN_OK)
-		status = move_elements(job, block ? &to.area : out, &from.area);
+		status = move_elements(&inner, block ? &to.area : out, &from.area);
 	if (status == TTNN_OK && block)
-		status = tt_cpu_copy(out, &to.area);
+		status = tt_cpu_copy(&written, &to.area);
 	tt_scratch_deinit(&from);
 	tt_scratch_deinit(&to);
 	return status;

@@ -520,22 +520,20 @@ static tt_status fixed_kernel(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
-#define FIXED(var, device, params, factory_name, ...)                                                \
+#define FIXED(var, device, params, factory_name, ...)                                              \
 	static const struct tt_schema var##_schema = {params, concat_fields, 1, false};            \
 	static const struct tt_factory var##_factories[] = {                                       \
 		{.name = factory_name, .memory = fixed_rows}};                                     \
-	static const struct tt_prog var##_program = {                                              \
-		.device_op = device,                                                               \
-		.prim = "ttnn::prim::" #var,                                                       \
-		.attrs = &var##_schema,                                                            \
-		.infer = fixed_infer,                                                              \
-		.validate = fixed_validate,                                                        \
-		.factories = var##_factories,                                                      \
-		.factory_count = 1,                                                                \
-		TT_KERNEL(fixed_kernel),                                                           \
-		.cost = tt_cost_unmodelled_move,                                                   \
-		__VA_ARGS__                                                                        \
-	}
+	static const struct tt_prog var##_program = {.device_op = device,                          \
+						     .prim = "ttnn::prim::" #var,                  \
+						     .attrs = &var##_schema,                       \
+						     .infer = fixed_infer,                         \
+						     .validate = fixed_validate,                   \
+						     .factories = var##_factories,                 \
+						     .factory_count = 1,                           \
+						     TT_KERNEL(fixed_kernel),                      \
+						     .cost = tt_cost_unmodelled_move,              \
+						     __VA_ARGS__}
 #define DIRECT(device)                                                                             \
 	"ttnn::device_operation::MeshDeviceOperationAdapter<ttnn::experimental::prim::" device     \
 	">::DirectDescriptorFactory"

@@ -362,6 +362,7 @@ static tt_status golden_conv(struct tt_golden *golden)
 	TT_GOLDEN_NEED(in && start && history && carry);
 	golden->first_chip = true;
 	rows = in->shape.dim[1];
+	TT_NEED(in->shape.rank == 3 && rows, "a chip must have rows");
 	all = history->shape.dim[2];
 	first = (uint64_t)*tt_at(start, 0) / rows % chips;
 	split = chips > 1 && first == 0 ? rows - (uint64_t)*tt_at(start, 0) % rows : rows;

@@ -527,6 +527,8 @@ static tt_status scatter_infer(struct tt_launch *launch)
 	struct ttnn_shape shape = in->shape;
 
 	TT_TRY(tt_need_dim(&shape, 4));
+	TT_NEED(tt_attr_u32(launch, S_UP) < UINT16_MAX && tt_attr_u32(launch, S_ASIDE) < UINT16_MAX,
+		"HaloScatter: no picture has a rim of %u or more", UINT16_MAX);
 	if (launch->attrs[S_BORDER].boolean) {
 		launch->specs[0] = *in;
 		return TTNN_OK;
@@ -602,6 +604,17 @@ static void put_around(struct tt_tensor *out, const struct picture *p, struct tt
 	}
 }
 
+/* Whether pages are pixels: shards may cut them. */
+static bool has_pixels(const struct tt_tensor *out, const struct tt_tensor *in,
+		       const struct picture *p)
+{
+	uint64_t page = out->spec.page_bytes, inside = p->frames * p->height * p->width;
+	uint64_t all = p->frames * (p->height + 2 * p->up) * (p->width + p->left + p->right);
+
+	return all * page <= out->spec.bytes &&
+	       (!in || (in->spec.page_bytes == page && inside * page <= in->spec.bytes));
+}
+
 static tt_status scatter_kernel(struct tt_launch *launch)
 {
 	const struct picture p = scatter_picture(launch);
@@ -615,6 +628,8 @@ static tt_status scatter_kernel(struct tt_launch *launch)
 	if (status == TTNN_OK)
 		status = tt_tensor_resident(&out, launch->outputs[0], launch->chip,
 					    border ? TT_BUFFER_UPDATE : TT_BUFFER_OVERWRITE);
+	if (status == TTNN_OK && !has_pixels(out, in, &p))
+		status = tt_fail(TTNN_INVALID, "HaloScatter: a result of other pages than pixels");
 	if (status == TTNN_OK)
 		put_around(out, &p, halo, in);
 	ttnn_tensor_unref(halo);

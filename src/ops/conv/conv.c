@@ -218,8 +218,8 @@ static tt_status expand_conv1d(struct tt_call *call)
 struct ahead {
 	struct tt_conv conv;
 	struct ttnn_memory_config memory; /* of the input that will come */
-	bool has_dtype;			  /* the caller said of which type the weights will be */
-	bool sliced;			  /* into more than one slice */
+	bool has_dtype;                   /* the caller said of which type the weights will be */
+	bool sliced;                      /* into more than one slice */
 	struct tt_conv_plan plan;
 	struct tt_conv_prep prep;
 };
@@ -291,9 +291,9 @@ static tt_status plan_slices(struct ahead *ahead, struct tt_call *call)
 	tt_status status;
 
 	if (tt_call_tensor(call, "weight_tensor")) /* for a bias it is not heeded */
-		tt_conv_slices_read(&request,
-				    tt_call_arg(call, conv->transposed ? "dram_slice_config"
-								       : "slice_config"));
+		tt_conv_slices_read(
+			&request,
+			tt_call_arg(call, conv->transposed ? "dram_slice_config" : "slice_config"));
 	if (request.given ? request.kind == TT_SLICE_L1 : ahead->memory.buffer == TTNN_L1)
 		return TTNN_OK;
 	TT_REQUIRE(!conv->transposed || ahead->has_dtype, "conv_config.weights_dtype.has_value()",
@@ -343,9 +343,9 @@ static tt_status plan_ahead(struct ahead *ahead, struct tt_call *call)
 	}
 	ahead->prep.matmul = conv->matmul;
 	ahead->prep.interleaved = conv->matmul && automatic;
-	ahead->prep.alignment = tt_conv_alignment(sharded ? ahead->memory.layout : config->layout,
-						  conv->in_layout, ahead->sliced, conv->matmul,
-						  sharded ? &ahead->memory : NULL);
+	ahead->prep.alignment =
+		tt_conv_alignment(sharded ? ahead->memory.layout : config->layout, conv->in_layout,
+				  ahead->sliced, conv->matmul, sharded ? &ahead->memory : NULL);
 	if (!sharded || config->reshard)
 		TT_TRY(tt_conv_parallel(&parallel, conv, conv->matmul, ahead->prep.alignment));
 	if (config->override_cores && config->cores)
@@ -400,7 +400,8 @@ static tt_status expand_bias(struct tt_call *call)
 #define MORE                                                                                        \
 	"groups: size = 1, dtype: DataType? = None, bias_tensor: Tensor? = None, conv_config: any " \
 	"? = None, compute_config: ComputeConfig? = None, memory_config: MemoryConfig? = None, "
-#define AHEAD_TENSOR(name_) "*, " name_ ": Tensor, input_memory_config: MemoryConfig, input_layout: Layout, "
+#define AHEAD_TENSOR(name_)                                                                        \
+	"*, " name_ ": Tensor, input_memory_config: MemoryConfig, input_layout: Layout, "
 #define AHEAD_IMAGE                                                                                \
 	"in_channels: size, out_channels: size, batch_size: size, input_height: size, "            \
 	"input_width: size, kernel_size: sizes, stride: sizes, padding: sizes, "

@@ -1,6 +1,7 @@
 /* conv_slice.c: convolutions of images that do not fit into L1, slice by slice. */
 #include <string.h>
 
+#include "base/deadline.h"
 #include "ops/conv/conv.h"
 #include "ops/movement/movement.h"
 
@@ -184,16 +185,16 @@ static struct tt_slice_walk walk_begin(const struct tt_conv *conv,
 	return tt_slice_walk(out, conv->config.out_layout, slices);
 }
 
-/* Slices at the edges have other padding, so all of them are asked. */
+/* Slices at the edges have other padding, so all of them are asked, until one takes more than there is room. */
 static tt_status most_usage(uint64_t *out, const struct tt_conv *conv,
-			    const struct tt_conv_slices *slices)
+			    const struct tt_conv_slices *slices, uint64_t room)
 {
 	struct tt_slice_walk walk = walk_begin(conv, slices);
 	struct tt_slice slice;
 	uint64_t bytes;
 
 	*out = 0;
-	while (tt_slice_next(&slice, &walk)) {
+	while (*out <= room && tt_slice_next(&slice, &walk)) {
 		TT_TRY(slice_usage(&bytes, conv, &slice));
 		*out = bytes > *out ? bytes : *out;
 	}
@@ -225,7 +226,9 @@ static tt_status search(struct tt_conv_slices *out, const struct tt_conv *conv, 
 	most = size[1];
 	for (count = 1; count <= (most + 1) / 2; count++) {
 		out->count = count;
-		TT_TRY(most_usage(&bytes, conv, out));
+		if (tt_deadline_stop())
+			return tt_deadline_check();
+		TT_TRY(most_usage(&bytes, conv, out, room));
 		if (room >= bytes)
 			break;
 	}

@@ -8,6 +8,8 @@
  */
 #include "ops/conv/halo.h"
 
+#include <inttypes.h>
+
 #include "backend/backend.h"
 #include "device/device.h"
 #include "device/devtensor.h"
@@ -189,6 +191,10 @@ static tt_status make_tables(struct tt_launch *launch, struct work *work)
 	uint32_t widths[4];
 	struct tt_halo_tables tables = {slide->cores_nhw, widths, 4, in_dram};
 
+	/* A dry run asks nobody for that memory, and would list all that it cannot have. */
+	TT_NEED((uint64_t)launch->attrs[OUT_STICKS].integer <= launch->device->info.l1_size,
+		"a core has no room for the %" PRId64 " elements that it would gather",
+		launch->attrs[OUT_STICKS].integer);
 	TT_TRY(tt_core_set_box(&box, in->memory.shard.grid));
 	source.box_width = box.end.x - box.start.x + 1;
 	TT_TRY(tt_slide_halo_tables(widths, launch->arena, slide, &source, launch->device));

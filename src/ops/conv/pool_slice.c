@@ -99,8 +99,9 @@ static tt_status part_usage(uint64_t *out, const struct tt_pool_run *run,
 	return TTNN_OK;
 }
 
+/* What the largest slice takes, or the first that takes more than there is room. */
 static tt_status most_usage(uint64_t *out, const struct tt_pool_run *run,
-			    const struct tt_conv_slices *slices)
+			    const struct tt_conv_slices *slices, uint64_t room)
 {
 	struct tt_slice_walk walk;
 	struct tt_slice slice;
@@ -110,7 +111,7 @@ static tt_status most_usage(uint64_t *out, const struct tt_pool_run *run,
 	*out = 0;
 	tt_slide_out(size, &run->pool.slide);
 	walk = tt_slice_walk(size, run->pool.layout, slices);
-	while (tt_slice_next(&slice, &walk)) {
+	while (*out <= room && tt_slice_next(&slice, &walk)) {
 		TT_TRY(part_usage(&bytes, run, &slice));
 		*out = bytes > *out ? bytes : *out;
 	}
@@ -126,7 +127,7 @@ static tt_status search(struct tt_conv_slices *out, const struct tt_pool_run *ru
 	for (out->count = 1; out->count <= most; out->count++) {
 		if (tt_deadline_stop())
 			return tt_deadline_check();
-		TT_TRY(most_usage(&bytes, run, out));
+		TT_TRY(most_usage(&bytes, run, out, room));
 		if (bytes <= room)
 			break;
 	}

@@ -291,7 +291,7 @@ uint32_t tt_slide_halo_sticks(const struct tt_slide *slide)
 		if (b.last + 1 - b.first > most)
 			most = b.last + 1 - b.first;
 	}
-	return (uint32_t)most;
+	return most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
 }
 
 /* ---- the tables of a halo -------------------------------------------------------------------------------- */

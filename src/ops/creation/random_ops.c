@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "backend/backend.h"
-#include "ops/creation/creation.h"
 #include "ops/compute.h"
+#include "ops/creation/creation.h"
 #include "ops/usual.h"
 
 /* ---- what the programs share --------------------------------------------------------------------------- */
@@ -320,8 +320,7 @@ static tt_status mapping_texts(struct ttnn_value *attrs, struct tt_call *call,
 	if (!rank)
 		return TTNN_OK;
 	for (uint32_t i = 0; i < rank; i++) {
-		placements[i] =
-			(struct ttnn_placement){mapping->dims[i] >= 0, mapping->dims[i]};
+		placements[i] = (struct ttnn_placement){mapping->dims[i] >= 0, mapping->dims[i]};
 		cut[i] = ttnn_v_bool(placements[i].shard);
 	}
 	return tt_topology_text(&attrs[NEW_MAPPER], call, &spread, placements);

@@ -4,8 +4,8 @@
  * Nothing here launches a program. Bytes are shared where both sides lay them out alike: the device
  * model copies them when one side writes.
  */
-#include "ops/movement/movement.h"
 #include "ops/creation/creation.h"
+#include "ops/movement/movement.h"
 
 #include <string.h>
 #include <ttnn_frontend.h>
@@ -408,11 +408,12 @@ static tt_status expand_method_to(struct tt_call *call)
 	if (!tt_value_given(layout))
 		return tt_call_give(call, to_device(&out, call, args, memory), &out);
 	if (!tt_tensor_device(tensor))
-		return tt_call_give(call,
-				    tt_host_to_layout(&out, call, tensor,
-						      (enum ttnn_layout)layout->integer),
-				    &out);
-	return tt_call_give(call, TT_CALL(&out, call, "ttnn.to_layout", {NULL, args[0]}, {NULL, *layout}),
+		return tt_call_give(
+			call,
+			tt_host_to_layout(&out, call, tensor, (enum ttnn_layout)layout->integer),
+			&out);
+	return tt_call_give(call,
+			    TT_CALL(&out, call, "ttnn.to_layout", {NULL, args[0]}, {NULL, *layout}),
 			    &out);
 }
 

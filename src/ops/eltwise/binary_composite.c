@@ -594,6 +594,9 @@ static tt_status golden_outer(struct tt_golden *golden)
 	struct ttnn_shape shape;
 
 	TT_GOLDEN_NEED(a && b);
+	TT_NEED(a->shape.rank && b->shape.rank && a->shape.rank < TTNN_MAX_RANK &&
+			b->shape.rank < TTNN_MAX_RANK,
+		"golden: an outer product is one of vectors");
 	left = *a;
 	right = *b;
 	left.shape.dim[left.shape.rank++] = 1;

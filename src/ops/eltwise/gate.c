@@ -40,8 +40,10 @@ static tt_status gate_expand(struct tt_call *call)
 	const struct tt_recipe_name names[] = {
 		{"inner", fits ? ttnn_v_memory(&l1) : *tt_call_arg(call, "memory_config")},
 		{"outer", ttnn_v_memory(memory ? memory : &gate->spec.memory)}};
-	const struct tt_recipe recipe = {
-		.text = fits ? row->text : row->in_place, .memory = memory, .names = names, .name_count = TT_COUNT(names)};
+	const struct tt_recipe recipe = {.text = fits ? row->text : row->in_place,
+					 .memory = memory,
+					 .names = names,
+					 .name_count = TT_COUNT(names)};
 
 	return tt_recipe_run(call, &recipe);
 }
@@ -66,13 +68,15 @@ static tt_status gate_golden(struct tt_golden *golden)
 /* ---- rows --------------------------------------------------------------------------------------- */
 
 #define ON "sub_core_grids=sub_core_grids)"
-#define INNER "memory_config=inner, " "sub_core_grids=sub_core_grids"
+#define INNER                                                                                      \
+	"memory_config=inner, "                                                                    \
+	"sub_core_grids=sub_core_grids"
 #define CLAMPED                                                                                    \
 	"return multiply(gate, up, input_tensor_a_activations=[MINIMUM(limit), SILU], "            \
 	"input_tensor_b_activations=[CLAMP_TSS(-limit, limit)], " ON
 #define SITU                                                                                       \
-	"t = softcap~(gate, beta1, " INNER "); "                                                    \
-	"_ = multiply~(t, sigmoid~(gate, " INNER "), output_tensor=t, " INNER "); "                 \
+	"t = softcap~(gate, beta1, " INNER "); "                                                   \
+	"_ = multiply~(t, sigmoid~(gate, " INNER "), output_tensor=t, " INNER "); "                \
 	"return multiply~(t, softcap~(up, beta2, " INNER "), "
 #define SIGMOID(x) (1 / (1 + exp(-(x))))
 
@@ -86,14 +90,14 @@ static tt_status gate_golden(struct tt_golden *golden)
 	  SITU "memory_config=outer, " ON, SITU "output_tensor=t, memory_config=outer, " ON,       \
 	  number[0] * tanh(gate / number[0]) * SIGMOID(gate) * number[1] * tanh(up / number[1]))
 
-#define VALUE(name, numbers, doc, recipe, in_place, expression)                                              \
+#define VALUE(name, numbers, doc, recipe, in_place, expression)                                    \
 	static double value_##name(double gate, double up, const double *number)                   \
 	{                                                                                          \
 		return expression;                                                                 \
 	}
 GATES(VALUE)
 
-#define ROW(name_, numbers, doc_, recipe, in_place, expression)                                              \
+#define ROW(name_, numbers, doc_, recipe, in_place, expression)                                    \
 	{.name = "ttnn." #name_,                                                                   \
                                                                                                    \
 	 .doc = doc_,                                                                              \

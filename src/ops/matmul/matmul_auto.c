@@ -596,6 +596,8 @@ static tt_status choose_on_grid(struct tt_matmul_config *out, const struct tt_ma
 		   "inteneded_k_size_of_a == inteneded_k_size_of_b",
 		   "The k dimension does not match between tensors");
 	TT_TRY(whole_tiles(matmul));
+	TT_NEED(!matmul->has_grid || (matmul->user_grid.x && matmul->user_grid.y),
+		"a grid of no cores multiplies nothing");
 	if (matmul->has_grid && matmul->user_grid.x <= grid.x && matmul->user_grid.y <= grid.y)
 		grid = matmul->user_grid;
 	if (matmul->batch_b > 1) {

@@ -366,6 +366,7 @@ static tt_status padded_slice_golden(struct tt_golden *golden)
 	TT_GOLDEN_NEED(out);
 	for (uint32_t d = 0; d < RANK; d++)
 		size[d] = part.end.dim[d] - part.start.dim[d];
+	TT_NEED(!out->count || (size[1] && size[2]), "golden: a slice of nothing");
 	for (uint64_t i = 0; i < out->count; i++) {
 		uint64_t column = i % shape.dim[3], row = i / shape.dim[3];
 		uint64_t image = row / (size[1] * size[2]), rest = row % (size[1] * size[2]);

@@ -340,9 +340,10 @@ static tt_status attention_memory(struct tt_plan *plan, const struct tt_launch *
 	/* The scaled and masked line, and a block more; a large one takes what lines take. */
 	uint64_t masked = work->large ? LARGE_PAGES : work->row + work->block;
 
-	TT_REQUIRE(mask || !launch->attrs[CAUSAL].boolean, "has_mask || !attributes.is_causal_mask",
-		   "Causal-mask softmax requires an attention mask (is_causal_mask=true with no mask "
-		   "is unsupported).");
+	TT_REQUIRE(
+		mask || !launch->attrs[CAUSAL].boolean, "has_mask || !attributes.is_causal_mask",
+		"Causal-mask softmax requires an attention mask (is_causal_mask=true with no mask "
+		"is unsupported).");
 	return TT_PLAN(
 		plan, work->cores, TT_DFB_ROW(0, "in0", .pages = work->in_pages, .page = in),
 		TT_DFB_ROW(11, "out0", .pages = 2 * work->block, .page = tt_page_out0(launch)),

@@ -294,11 +294,12 @@ static tt_status reduce_last(struct tt_tensor **out, const struct request *reque
 	tt_status status;
 
 	TT_TRY(to_4d(&cube, request->call, step->in));
-	TT_REQUIRE(tt_tensor_device(cube),
-		   "input_tensor.storage_type() == ttnn::StorageType::DEVICE",
-		   "Expected input tensor to be on device");
 	inner.in = cube;
-	if (cube->spec.layout == TTNN_TILE || takes_rows(&inner)) {
+	if (!tt_tensor_device(cube)) {
+		status = tt_fail_cond(TTNN_INVALID,
+				      "input_tensor.storage_type() == ttnn::StorageType::DEVICE",
+				      "Expected input tensor to be on device");
+	} else if (cube->spec.layout == TTNN_TILE || takes_rows(&inner)) {
 		status = pass_4d(&reduced, request, &inner);
 	} else {
 		status = tt_reduction_tilize(&inner.in, request->call, cube,
@@ -406,12 +407,13 @@ static tt_status reduce_each(struct tt_tensor **out, const struct request *reque
 		step.dtype = sums && !all && !last ? between_dtype(in->spec.dtype) : in->spec.dtype;
 		status = reduce_one(&tensor, request, step, dims->dim[i]);
 	}
-	if (status != TTNN_OK) {
+	if (status == TTNN_OK)
+		*out = tensor;
+	else if (tensor == in) /* the call may own it, too, and goes on doing so */
+		ttnn_tensor_unref(tensor);
+	else
 		tt_call_drop(request->call, tensor);
-		return status;
-	}
-	*out = tensor;
-	return TTNN_OK;
+	return status;
 }
 
 /*
@@ -511,6 +513,7 @@ static tt_status expand_outer(struct tt_tensor **out, const struct request *requ
 	struct step step = {
 		.math = TT_MATH_SUM, .factor = 1, .dtype = in->spec.dtype, .shape = &shape};
 	uint32_t rank = in->spec.shape.rank;
+	tt_status status;
 	bool only;
 
 	if (in->spec.layout == TTNN_ROW_MAJOR) {
@@ -524,9 +527,10 @@ static tt_status expand_outer(struct tt_tensor **out, const struct request *requ
 	}
 	inner = tt_reduction_shape(&in->spec.shape, &outer, true);
 	TT_TRY(sum_outer(&sum, request, dims, in->spec.dtype));
-	if (cut_padding(&sum, request, &inner) != TTNN_OK) {
+	status = cut_padding(&sum, request, &inner);
+	if (status != TTNN_OK) {
 		tt_call_drop(request->call, sum);
-		return TTNN_INVALID;
+		return status;
 	}
 	if (rest.count == 0 && keep) {
 		*out = sum;
@@ -664,6 +668,7 @@ static tt_status reduce_expand(struct tt_call *call)
 	bool keep = tt_call_bool(call, "keepdim", false);
 	struct tt_reduction_dims dims;
 	enum ttnn_dtype dtype = in->spec.dtype;
+	tt_status status;
 	uint64_t volume;
 
 	if (request.scalar < 0 && (row->math == TT_MATH_MAX || row->math == TT_MATH_MIN))
@@ -686,12 +691,12 @@ static tt_status reduce_expand(struct tt_call *call)
 					    {"memory_config", ttnn_v_memory(request.memory)}),
 				    &out);
 	TT_TRY(reduce(&out, &request, in, &dims, keep));
-	if (to_asked_layout(&out, call) != TTNN_OK) {
+	status = to_asked_layout(&out, call);
+	if (status == TTNN_OK)
+		tt_call_return(call, out);
+	else
 		tt_call_drop(call, out);
-		return TTNN_INVALID;
-	}
-	tt_call_return(call, out);
-	return TTNN_OK;
+	return status;
 }
 
 #define SIG                                                                                        \

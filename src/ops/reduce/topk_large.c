@@ -274,7 +274,7 @@ static uint64_t golden_length(struct tt_golden *golden, uint64_t width)
 		length = given + (double)tt_call_int(&golden->call, "valid_length_offset", 0);
 	if (end >= 0)
 		length = fmin(length, ceil(end / 32) * 32);
-	return (uint64_t)fmin(length, (double)width);
+	return (uint64_t)fmin(fmax(length, 0), (double)width);
 }
 
 /* Each place that was not taken yet is looked at for every result. */
