@@ -187,7 +187,7 @@ struct tt_tensor *tt_call_own(struct tt_call *call, struct tt_tensor *tensor);
 
 /*
  * Gives a device tensor up now, also one that tt_call_own() got. As a destructor does it: a scope "Tensor::deallocate" when this
- * was the last owner. As an assignment over it does: the buffer is freed without one.
+ * was the last owner. As an assignment over it does: the buffer is freed without one. NULL for the call: it keeps what it owns.
  */
 void tt_call_drop(struct tt_call *call, struct tt_tensor *tensor);
 void tt_call_overwrite(struct tt_call *call, struct tt_tensor *tensor);

@@ -315,6 +315,15 @@ def test_folds_and_planes_in_the_words_of_the_release(device):
         ttnn.experimental.nlp_kv_cache_load_slice(cache, seq_len_start=32, seq_len_end=32)
 
 
+def test_gather_of_a_tensor_by_itself_gives_back_what_it_held(device):
+    index = ttnn.zeros([1, 1, 32, 64], dtype=ttnn.uint32, layout=ttnn.TILE_LAYOUT, device=device)
+    used = [ttnn.get_memory_view(device, ttnn.BufferType.DRAM).total_bytes_allocated_per_bank]
+    gathered = ttnn.gather(index, 3, index)
+    del gathered, index
+    used.append(ttnn.get_memory_view(device, ttnn.BufferType.DRAM).total_bytes_allocated_per_bank)
+    assert used[1] < used[0]
+
+
 def test_reversed_gathering_of_whole_tiles(line):
     cores = ttnn.CoreRangeSet([ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(7, 7))])
     signals = [ttnn.create_global_semaphore(line, cores, 0) for _ in range(2)]

@@ -270,7 +270,7 @@ struct tt_tensor *tt_temps_keep(struct tt_temps *temps, struct tt_tensor *tensor
 tt_status tt_temps_end(struct tt_temps *temps, tt_status status)
 {
 	while (temps->count)
-		tt_call_drop(temps->call, temps->tensors[--temps->count]);
+		tt_call_drop(NULL, temps->tensors[--temps->count]); /* the call may own it, too */
 	return status;
 }
 
