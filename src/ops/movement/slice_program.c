@@ -406,7 +406,8 @@ tt_status tt_slice_launch(struct tt_tensor **out, struct tt_call *call,
 	};
 
 	return TT_LAUNCH(out, call, &prog, .attrs = attrs, .inputs = inputs, .input_count = INPUTS,
-			 .outputs = &args->out, .output_count = args->out ? 1 : 0);
+			 .outputs = &args->out, .output_count = args->out ? 1 : 0,
+			 .in_place = args->out != NULL);
 }
 
 tt_status tt_slice_plan(struct tt_plan *plan, const struct tt_launch *launch,
