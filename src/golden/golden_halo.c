@@ -22,7 +22,8 @@ static double value_of(const struct field *f, uint64_t frame, int64_t y, int64_t
 		       uint64_t channel)
 {
 	int64_t place[2] = {y, x}, extent[2] = {f->height, f->width}, chip[2] = {0, 0};
-	const uint32_t *dim = f->parts[0]->shape.dim;
+	const struct tt_array *part;
+	const uint32_t *dim;
 
 	for (int i = 1; i >= 0; i--) {
 		int64_t chips = f->axis[i] ? f->device->cols : f->device->rows;
@@ -38,11 +39,14 @@ static double value_of(const struct field *f, uint64_t frame, int64_t y, int64_t
 			return 0;
 		place[i] = place[i] < 0 ? 0 : extent[i] - 1;
 	}
-	return *tt_at(f->parts[chip[0] * f->device->cols + chip[1]],
-		      ((frame * dim[2] + (uint64_t)(place[0] + f->inside[0])) * dim[3] +
-		       (uint64_t)(place[1] + f->inside[1])) *
-				      dim[4] +
-			      channel);
+	part = f->parts[chip[0] * f->device->cols + chip[1]];
+	if (!part)
+		return 0;
+	dim = part->shape.dim;
+	return *tt_at(part, ((frame * dim[2] + (uint64_t)(place[0] + f->inside[0])) * dim[3] +
+			     (uint64_t)(place[1] + f->inside[1])) *
+					    dim[4] +
+				    channel);
 }
 
 /* A box of pixels, appended. */

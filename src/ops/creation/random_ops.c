@@ -308,8 +308,7 @@ static tt_status cut_shape(struct ttnn_shape *shape, struct mapping *mapping)
 static tt_status mapping_texts(struct ttnn_value *attrs, struct tt_call *call,
 			       const struct mapping *mapping, const struct tt_device *device)
 {
-	struct ttnn_topology spread = {.mesh = {2, {device->rows, device->cols}},
-				       .distribution = mapping->extents};
+	struct ttnn_topology spread = {.distribution = mapping->extents};
 	uint32_t rank = mapping->extents.rank;
 	struct ttnn_value *cut = tt_arena_calloc(call->arena, rank + 1, sizeof(*cut));
 	struct ttnn_placement placements[TT_SPREAD_DIMS];
@@ -317,8 +316,9 @@ static tt_status mapping_texts(struct ttnn_value *attrs, struct tt_call *call,
 	TT_NEED_MEMORY(cut);
 	attrs[NEW_SPLIT] = ttnn_v_list(cut, rank);
 	attrs[NEW_MAPPER] = ttnn_v_none();
-	if (!rank)
+	if (!rank || !device)
 		return TTNN_OK;
+	spread.mesh = (struct ttnn_shape){2, {device->rows, device->cols}};
 	for (uint32_t i = 0; i < rank; i++) {
 		placements[i] = (struct ttnn_placement){mapping->dims[i] >= 0, mapping->dims[i]};
 		cut[i] = ttnn_v_bool(placements[i].shard);
