@@ -251,7 +251,7 @@ TEST(experts_along_an_axis)
 					    {1, 4, 1}, {2, 1, 0}, {4, 2, 1}};
 	struct given given = {.state = 7};
 
-	for (uint32_t n = 0; n < 4 * TT_COUNT(lines); n++) {
+	for (uint32_t n = 0; n < 2 * TT_COUNT(lines); n++) {
 		add_line_case(&given, n, &lines[n % TT_COUNT(lines)]);
 		given_case(&given, name, n, 40);
 	}
