@@ -99,11 +99,11 @@ struct gate {
 	"a = slice(input_tensor, zero, middle, step); b = slice(input_tensor, half, end, step); "
 #define AND_DROP "; drop a; drop b; return y"
 
-/* Both halves of the last of four dimensions: upstream takes no other. */
+/* Both halves of the last of four dimensions, with their padding: upstream takes no other. */
 static tt_status expand_glu(struct tt_call *call)
 {
 	const struct gate *gate = call->entry->op->row;
-	const struct ttnn_shape *shape = &tt_call_tensor(call, "input_tensor")->spec.shape;
+	const struct ttnn_shape *shape = &tt_call_tensor(call, "input_tensor")->spec.padded;
 	int64_t dim = tt_call_int(call, "dim", -1);
 	struct ttnn_value lists[5][4], values[5];
 	static const char *const names[] = {"zero", "middle", "half", "end", "step"};
@@ -111,7 +111,8 @@ static tt_status expand_glu(struct tt_call *call)
 
 	TT_REQUIRE(dim == -1 || dim == 3, "dim == 3",
 		   "glu-family ops only support the last dimension, got dim=%lld", (long long)dim);
-	TT_NEED(shape->rank >= 4, "ShapeBase[] index out of range. 3 not in [-4, %u)", shape->rank);
+	TT_NEED(shape->rank >= 4, "ShapeBase[] index out of range. 3 not in [-4, %u)",
+		shape->rank < 2 ? 2 : shape->rank);
 	TT_REQUIRE(shape->dim[3] / 2 % TT_TILE == 0,
 		   "((inshape[3] / 2) % tt::constants::TILE_WIDTH == 0)",
 		   "Split tensor dimension should be in full tile");
@@ -200,7 +201,9 @@ static tt_status tile_mask(struct tt_tensor **out, struct tt_call *call, struct 
 {
 	const struct ttnn_value args[] = {ttnn_v_tensor(mask), ttnn_v_layout(TTNN_TILE)};
 	const struct ttnn_tensor_spec *spec = &mask->spec;
-	uint64_t rows = tt_align_to(spec->rows, TT_TILE), cols = tt_align_to(spec->cols, TT_TILE);
+	uint64_t high = spec->padded.rank > 1 ? tt_shape_last(&spec->padded, 2) : 1;
+	uint64_t cols = tt_align_to(spec->cols, TT_TILE);
+	uint64_t rows = high ? spec->rows / high * tt_align_to(high, TT_TILE) : 0;
 	tt_status status;
 
 	tt_host_begin(call, "Tensor::to_layout", args, 2);
@@ -231,9 +234,12 @@ static tt_status expand_triangle(struct tt_call *call)
 	tt_call_own(call, mask);
 	TT_TRY(tile_mask(&tiles, call, mask));
 	tt_call_own(call, tiles);
-	TT_TRY(tt_host_to_device(&placed, call, tiles, call->device,
-				 memory ? memory : &input->spec.memory));
-	tt_call_own(call, placed);
+	placed = tiles;
+	if (tt_tensor_device(input)) {
+		TT_TRY(tt_host_to_device(&placed, call, tiles, call->device,
+					 memory ? memory : &input->spec.memory));
+		tt_call_own(call, placed);
+	}
 	return tt_recipe_compose(call, "return multiply(input_tensor, mask)",
 				 &(struct tt_recipe_name){"mask", ttnn_v_tensor(placed)}, 1);
 }
