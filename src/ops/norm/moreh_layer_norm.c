@@ -280,6 +280,10 @@ static tt_status moreh_layer_norm_expand(struct tt_call *call)
 							  .input_count = INPUTS,
 							  .outputs = given,
 							  .output_count = OUTPUTS}));
+	if (count > MEAN && !given[MEAN]) {
+		ttnn_tensor_unref(outputs[MEAN]);
+		outputs[MEAN] = NULL;
+	}
 	for (size_t i = 0; i < OUTPUTS; i++)
 		tt_call_return(call, i < count ? outputs[i] : NULL);
 	return TTNN_OK;
