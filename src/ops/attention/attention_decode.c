@@ -103,7 +103,7 @@ static tt_status sdpa_decode_infer(struct tt_launch *launch)
 		shape = TT_SHAPE(shape.dim[0], cut.users, cut.heads, shape.dim[3]);
 	if (is_latent(launch))
 		shape.dim[3] = (uint32_t)launch->attrs[V_WIDTH].integer;
-	return tt_infer_one(launch, &shape, q->dtype, TTNN_TILE);
+	return tt_infer_one(launch, &shape, q->dtype, q->layout);
 }
 
 static tt_status check_kinds(const struct tt_launch *launch)

@@ -188,6 +188,13 @@ static tt_status hf_choose(uint32_t *out, struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+static tt_status hf_infer(struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
+
+	return tt_infer_one(launch, &in->shape, in->dtype, in->layout);
+}
+
 /* Decode: a user's heads are a shard, and so is its row of the tables. */
 static tt_status hf_validate_users(struct tt_tensor *const inputs[INPUTS])
 {
@@ -288,7 +295,7 @@ static const struct tt_prog hf_program = {
 	.device_op = "RotaryEmbeddingHfDeviceOperation",
 	.prim = "ttnn::prim::rotary_embedding_hf",
 	.attrs = &hf_schema,
-	.infer = tt_infer_tiles,
+	.infer = hf_infer,
 	.validate = hf_validate,
 	TT_FACTORIES(hf_factories),
 	.choose = hf_choose,

@@ -132,16 +132,30 @@ static tt_status expand_glu(struct tt_call *call)
 	return tt_recipe_compose(call, gate->text, bound, 5);
 }
 
-/* The first half times a function of the second. */
+/* An element of a tensor whose padding is zeros. */
+static double padded_at(const struct tt_array *in, const struct ttnn_shape *padded, uint64_t index)
+{
+	uint64_t at[TTNN_MAX_RANK];
+
+	for (uint32_t d = padded->rank; d-- > 0; index /= padded->dim[d]) {
+		at[d] = index % padded->dim[d];
+		if (at[d] >= in->shape.dim[d])
+			return 0;
+	}
+	return *tt_at(in, tt_array_index(in, at));
+}
+
+/* The first half times a function of the second, where tiles have their padding. */
 static tt_status golden_glu(struct tt_golden *golden)
 {
 	const struct gate *gate = golden->op->row;
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
-	struct ttnn_shape shape;
+	struct ttnn_shape shape, padded;
 	struct tt_array *out;
 
 	TT_GOLDEN_NEED(in);
-	shape = in->shape;
+	padded = shape = tt_call_tensor(&golden->call, "input_tensor")->spec.padded;
+	TT_GOLDEN_NEED(shape.rank == in->shape.rank);
 	TT_NEED(shape.rank && shape.dim[shape.rank - 1] % 2 == 0,
 		"%s: the last dimension has no two halves", golden->op->name);
 	shape.dim[shape.rank - 1] /= 2;
@@ -149,9 +163,11 @@ static tt_status golden_glu(struct tt_golden *golden)
 	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < out->count; i++) {
 		uint64_t width = shape.dim[shape.rank - 1], row = i / width, column = i % width;
-		const double *pair = tt_at(in, row * 2 * width + column);
+		uint64_t first = row * 2 * width + column;
 
-		*tt_at(out, i) = pair[0] * tt_golden_unary(&gate->step, pair[width]);
+		*tt_at(out, i) =
+			padded_at(in, &padded, first) *
+			tt_golden_unary(&gate->step, padded_at(in, &padded, first + width));
 	}
 	return TTNN_OK;
 }

@@ -151,11 +151,11 @@ static tt_status check_given(const struct tt_launch *launch)
 
 	if (!launch->outputs[0] || ttnn_shape_equal(&launch->outputs[0]->spec.shape, index))
 		return TTNN_OK;
-	return tt_fail_shapes(TTNN_INVALID,
-			      "output_shape == tensor_args.input_index_tensor.logical_shape()",
-			      "gather_codegen: output tensor shape must be the same as index tensor "
-			      "shape. Got output tensor shape: %s and index tensor shape: %s",
-			      &launch->outputs[0]->spec.shape, index);
+	return tt_fail_shapes(
+		TTNN_INVALID, "output_shape == tensor_args.input_index_tensor.logical_shape()",
+		"gather_codegen: output tensor shape must be the same as index tensor "
+		"shape. Got output tensor shape: %s and index tensor shape: %s",
+		&launch->outputs[0]->spec.shape, index);
 }
 
 static tt_status gather_codegen_validate(struct tt_launch *launch)

@@ -85,10 +85,10 @@ static tt_status outer_infer(struct tt_launch *launch)
 		launch->specs[0] = launch->outputs[0]->spec;
 		return TTNN_OK;
 	}
-	if (dim >= 0) {
+	if (!is_split(launch) && dim >= 0)
 		TT_TRY(tt_need_dim(&shape, (uint32_t)dim));
+	if (dim >= 0 && dim < shape.rank)
 		shape.dim[dim] = 1;
-	}
 	if (is_split(launch))
 		return split_infer(launch, shape);
 	return tt_infer_one(launch, &shape,
