@@ -43,6 +43,7 @@ tt_status tt_golden_concat_heads_decode(struct tt_golden *golden);
 struct tt_fixed_heads {
 	const char *device_op, *schema, *factory;
 	uint32_t heads, kv_heads, width; /* heads 0: as many as there is room for, in all three */
+	const char *unsharded; /* (optional) the name by which it refuses shards for results */
 };
 
 /* Caches with new rows, and counters. */

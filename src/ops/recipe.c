@@ -402,12 +402,36 @@ static tt_status statement(struct cook *cook)
 	return assign(cook, start, length);
 }
 
+/* Behind a step that was refused: what the rest of the text drops goes in that order all the same. */
+static void drop_rest(struct cook *cook)
+{
+	end_statement(cook);
+	while ((cook->at = strstr(cook->at, "; drop ")) != NULL) {
+		const char *start;
+		struct ttnn_value *value;
+		size_t length;
+
+		cook->at += strlen("; drop ");
+		length = word(&start, cook);
+		value = find(cook, start, length);
+		if (!value || value->kind != TTNN_VALUE_TENSOR)
+			continue;
+		tt_call_drop(cook->call, value->tensor);
+		*value = ttnn_v_none();
+	}
+}
+
 tt_status tt_recipe_run(struct tt_call *call, const struct tt_recipe *recipe)
 {
 	struct cook cook = {.at = recipe->text, .call = call, .recipe = recipe};
 
 	do {
-		TT_TRY(statement(&cook));
+		tt_status status = statement(&cook);
+
+		if (status != TTNN_OK) {
+			drop_rest(&cook);
+			return status;
+		}
 	} while (accept(&cook, ';'));
 	end_statement(&cook);
 	while (cook.name_count) {

@@ -14,7 +14,8 @@
  * Names are those of earlier statements, then those given with the recipe, then the call's
  * arguments. Tensors live as they do in C++, because that decides addresses: what a statement makes
  * on the way goes when it ends, newest first; names go when the recipe ends, newest first; a name
- * that is set again loses what it had at once. A step gets the recipe's memory config unless a '~'
+ * that is set again loses what it had at once. When a step is refused, what the rest of the text
+ * drops goes first, in that order. A step gets the recipe's memory config unless a '~'
  * stands before its parenthesis.
  */
 #ifndef TT_OPS_RECIPE_H

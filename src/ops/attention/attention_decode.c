@@ -103,7 +103,7 @@ static tt_status sdpa_decode_infer(struct tt_launch *launch)
 		shape = TT_SHAPE(shape.dim[0], cut.users, cut.heads, shape.dim[3]);
 	if (is_latent(launch))
 		shape.dim[3] = (uint32_t)launch->attrs[V_WIDTH].integer;
-	return tt_infer_one(launch, &shape, q->dtype, TTNN_TILE);
+	return tt_infer_one(launch, &shape, q->dtype, q->layout);
 }
 
 static tt_status check_kinds(const struct tt_launch *launch)
@@ -249,6 +249,29 @@ static tt_status check_latent(const struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* With pages: a number for each row of the table, which is a user, unless a core has its own. */
+static tt_status check_users(const struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *positions = &launch->inputs[POSITION_TENSOR]->spec;
+	const struct ttnn_tensor_spec *pages = &launch->inputs[PAGES]->spec;
+	uint32_t users = tt_memory_config_is_sharded(&pages->memory)
+				 ? launch->inputs[Q]->spec.padded.dim[1]
+				 : pages->padded.dim[0];
+
+	TT_REQUIRE(positions->dtype == TTNN_INT32, "cur_pos_tensor.dtype() == DataType::INT32",
+		   "Expect cur_pos to be INT32, got DataType::%s",
+		   ttnn_dtype_name(positions->dtype, TTNN_DIALECT_TT_METAL));
+	TT_REQUIRE(positions->layout == TTNN_ROW_MAJOR,
+		   "cur_pos_tensor.layout() == Layout::ROW_MAJOR",
+		   "Expect cur_pos to be ROW_MAJOR, got Layout::TILE");
+	TT_REQUIRE(tt_memory_config_is_sharded(&positions->memory) ||
+			   tt_shape_last(&positions->padded, 1) == users,
+		   "cur_pos_shape[-1] == B",
+		   "cur_pos must have batch size equal to Q, got %u and %u",
+		   positions->padded.dim[0], users);
+	return TTNN_OK;
+}
+
 /* They lie in one row, tiles included. */
 static tt_status check_positions(const struct tt_tensor *positions)
 {
@@ -286,6 +309,8 @@ static tt_status check_tables(const struct tt_launch *launch)
 	TT_REQUIRE(!launch->attrs[CAUSAL].boolean || positions,
 		   "tensor_args.cur_pos_tensor.has_value()",
 		   "Must have cur_pos tensor for paged attention in causal mode");
+	if (launch->attrs[CAUSAL].boolean)
+		TT_TRY(check_users(launch));
 	sharded = tt_memory_config_is_sharded(&pages->spec.memory);
 	TT_REQUIRE(sharded || pages->spec.dtype == TTNN_INT32,
 		   "page_table_tensor.dtype() == DataType::INT32",
@@ -303,6 +328,10 @@ static tt_status sdpa_decode_validate(struct tt_launch *launch)
 		   "Multi-latent attention decode only tested for causal!");
 	TT_TRY(check_kinds(launch));
 	TT_TRY(check_latent(launch));
+	TT_REQUIRE(!launch->attrs[CAUSAL].boolean || !launch->inputs[MASK],
+		   "not tensor_args.attn_mask.has_value()",
+		   "attn_mask must not be provided when is_causal=True. Pass is_causal=False to "
+		   "use an explicit mask.");
 	TT_TRY(check_paged(launch));
 	TT_TRY(check_tables(launch));
 	TT_TRY(check_cache(launch));

@@ -431,7 +431,8 @@ static tt_status bw_check_gradient(const struct tt_launch *launch)
 	const struct ttnn_tensor_spec *index = &launch->inputs[0]->spec;
 	const struct ttnn_tensor_spec *grad = &launch->inputs[1]->spec;
 
-	TT_REQUIRE(grad->layout == TTNN_TILE, "grad_tensor.layout() == Layout::TILE", "Error");
+	TT_REQUIRE(grad->layout == TTNN_TILE, "grad_tensor.layout() == Layout::TILE",
+		   "Gradient tensor layout must be TILE but got Layout::ROW_MAJOR");
 	TT_REQUIRE(grad->dtype == TTNN_BFLOAT16 || grad->dtype == TTNN_BFLOAT8_B,
 		   "grad_tensor.dtype() == DataType::BFLOAT16 or grad_tensor.dtype() == "
 		   "DataType::BFLOAT8_B",
@@ -527,8 +528,10 @@ static tt_status bw_expand(struct tt_call *call)
 
 	TT_TRY(tt_need_device(index));
 	TT_TRY(tt_need_device(grad));
-	TT_TRY(tt_call_view(&index, call, index, &shape, &shape));
-	tt_call_own(call, index);
+	if (!ttnn_shape_equal(own, &shape)) {
+		TT_TRY(tt_call_view(&index, call, index, &shape, &shape));
+		tt_call_own(call, index);
+	}
 	return TT_LAUNCH_RETURN(call, &bw_program, .attrs = attrs,
 				.inputs = (struct tt_tensor *[]){index, grad}, .input_count = 2,
 				TT_OUTPUTS(given));

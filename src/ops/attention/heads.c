@@ -452,21 +452,23 @@ static tt_status fixed_validate(struct tt_launch *launch)
 	TT_REQUIRE(in->layout == TTNN_TILE, "input_tensor.layout() == Layout::TILE",
 		   "Input tensor layout must be TILE but got Layout::%s",
 		   tt_enum_name(&tt_enum_layout, in->layout));
-	if (!fixed->heads || width == (fixed->heads + 2 * fixed->kv_heads) * fixed->width)
-		return TTNN_OK;
-	return tt_fail_cond(TTNN_INVALID, "input_shape[3] == expected", "Unsupported input shape");
+	TT_REQUIRE(!fixed->heads || (in->padded.rank == 4 && in->padded.dim[1] == 1 &&
+				     width == (fixed->heads + 2 * fixed->kv_heads) * fixed->width),
+		   "input_shape[3] == expected", "Unsupported input shape");
+	return TTNN_OK;
 }
 
 static tt_status fixed_infer(struct tt_launch *launch)
 {
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 
-	TT_TRY(tt_need_dim(&in->shape, 3));
+	TT_TRY(tt_need_dim(&in->shape, fixed_of(launch)->heads ? 2 : 3));
 	launch->output_count = 3;
 	if (tt_memory_config_is_sharded(launch->attrs[0].memory)) {
-		TT_REQUIRE(fixed_of(launch)->heads, "false",
-			   "Sharded output memory config is not supported for "
-			   "nlp_create_qkv_heads_segformer");
+		const char *name = fixed_of(launch)->unsharded;
+
+		TT_REQUIRE(!name, "false", "Sharded output memory config is not supported for %s",
+			   name);
 		TT_TRY(fixed_validate(launch));
 	}
 	for (int i = 0; i < 3; i++) {
@@ -725,9 +727,12 @@ struct fixed_row {
 	struct tt_fixed_heads heads; /* the first member */
 	const struct tt_prog *program;
 };
-static const struct fixed_row falcon = {{.heads = 71, .kv_heads = 1, .width = 64}, &falcon_program};
+static const struct fixed_row falcon = {
+	{.heads = 71, .kv_heads = 1, .width = 64, .unsharded = "nlp_create_qkv_heads_falcon7b"},
+	&falcon_program};
 static const struct fixed_row vit = {{.heads = 12, .kv_heads = 12, .width = 64}, &vit_program};
-static const struct fixed_row segformer = {{.width = 32}, &segformer_program};
+static const struct fixed_row segformer = {
+	{.width = 32, .unsharded = "nlp_create_qkv_heads_segformer"}, &segformer_program};
 
 static tt_status fixed(struct tt_call *call)
 {

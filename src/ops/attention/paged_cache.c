@@ -484,8 +484,17 @@ static tt_status fill_validate(struct tt_launch *launch)
 		   "paged cache.",
 		   ttnn_dtype_name(in->dtype, TTNN_DIALECT_TT_METAL),
 		   ttnn_dtype_name(cache->dtype, TTNN_DIALECT_TT_METAL));
+	TT_REQUIRE(!tt_memory_config_is_sharded(&in->memory),
+		   "input_tensor.memory_config().memory_layout() == "
+		   "TensorMemoryLayout::INTERLEAVED",
+		   "Expect input_tensor to have memory layout INTERLEAVED");
+	TT_REQUIRE(!tt_memory_config_is_sharded(&pages->memory),
+		   "page_table_tensor.memory_config().memory_layout() == "
+		   "TensorMemoryLayout::INTERLEAVED",
+		   "Expect page_table_tensor to have memory layout INTERLEAVED");
 	TT_REQUIRE(pages->dtype == TTNN_INT32, "page_table_tensor.dtype() == DataType::INT32",
 		   "Expect page_table_tensor to have datatype INT32");
+	TT_TRY(tt_need_dim(&pages->shape, 1));
 	if (in->shape.rank != 4 || cache->shape.rank != 4 || pages->shape.rank < 2)
 		return tt_fail(TTNN_INVALID, "paged_fill_cache takes a cache and an input of four "
 					     "dimensions and a table of two");

@@ -33,8 +33,8 @@ static tt_status plus_one_validate(struct tt_launch *launch)
 }
 
 /*
- * One core does it all, the first of the sub-grid; shards are counted up by the cores that hold
- * them.
+ * One core does it all, the first of the sub-grid; shards are counted up by all cores of a
+ * sub-grid that was given.
  */
 static tt_status plus_one_memory(struct tt_plan *plan, const struct tt_launch *launch)
 {
@@ -46,8 +46,8 @@ static tt_status plus_one_memory(struct tt_plan *plan, const struct tt_launch *l
 
 	first.end = first.start;
 	TT_TRY(ttnn_core_set_make(&cores, &first, 1));
-	if (in->spec.memory.has_shard)
-		cores = in->spec.memory.shard.grid;
+	if (in->spec.memory.has_shard && grid->kind == TTNN_VALUE_CORE_SET)
+		cores = grid->core_set;
 	return TT_PLAN(plan, cores,
 		       TT_DFB_ROW(0, "src0_cb", .pages = 1, .page = tt_aligned_page(in),
 				  .backing = in->spec.memory.has_shard ? in : NULL));

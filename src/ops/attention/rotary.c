@@ -178,13 +178,100 @@ static tt_status hf_rows_sharded(struct tt_plan *plan, const struct tt_launch *l
 			  .page = tt_tensor_tile_bytes(in)),
 		TT_CB_ROW(25, "cos_interm_cb", .pages = width, .page = tt_tensor_tile_bytes(cos)),
 		TT_CB_ROW(26, "sin_interm_cb", .pages = width, .page = tt_tensor_tile_bytes(sin)),
-		TT_CB_ROW(16, "output_cb", .pages = tt_shard_tiles(&out->spec),
+		TT_CB_ROW(16, "output_cb", .pages = tt_shard_tiles(&in->spec),
 			  .page = tt_tensor_tile_bytes(out), .backing = out));
 }
 
 static tt_status hf_choose(uint32_t *out, struct tt_launch *launch)
 {
-	*out = launch->attrs[HF_DECODE].boolean && launch->inputs[IN]->spec.memory.has_shard;
+	*out = launch->attrs[HF_DECODE].boolean;
+	return TTNN_OK;
+}
+
+static tt_status hf_infer(struct tt_launch *launch)
+{
+	const struct ttnn_tensor_spec *in = &launch->inputs[IN]->spec;
+
+	return tt_infer_one(launch, &in->shape, in->dtype, in->layout);
+}
+
+/* Decode: a user's heads are a shard, and so is its row of the tables. */
+static tt_status hf_validate_users(struct tt_tensor *const inputs[INPUTS])
+{
+	const struct ttnn_shape *cos = &inputs[COS]->spec.padded, *in = &inputs[IN]->spec.padded;
+
+	TT_REQUIRE(tt_tensor_is_sharded(inputs[IN]), "input_tensor.is_sharded()",
+		   "Input must be sharded in decode mode");
+	TT_REQUIRE(inputs[IN]->spec.memory.layout == TTNN_HEIGHT_SHARDED,
+		   "input_tensor.memory_config().memory_layout() == "
+		   "tt::tt_metal::TensorMemoryLayout::HEIGHT_SHARDED",
+		   "Input must be HEIGHT_SHARDED in decode mode");
+	TT_REQUIRE(tt_tensor_is_sharded(inputs[COS]), "cos.is_sharded()",
+		   "Cos must be sharded in decode mode");
+	TT_REQUIRE(tt_tensor_is_sharded(inputs[SIN]), "sin.is_sharded()",
+		   "Sin must be sharded in decode mode");
+	TT_REQUIRE(cos->dim[1] == in->dim[1], "cos.padded_shape()[1] == batch_size",
+		   "Cos batch dim must match input");
+	return TTNN_OK;
+}
+
+/* Prefill: all heads and batches turn by the same rows, of which there may be more than needed. */
+static tt_status hf_validate_tokens(struct tt_tensor *const inputs[INPUTS])
+{
+	uint32_t tokens = tt_shape_last(&inputs[IN]->spec.shape, 2);
+	uint32_t cos = tt_shape_last(&inputs[COS]->spec.shape, 2);
+	uint32_t sin = tt_shape_last(&inputs[SIN]->spec.shape, 2);
+
+	TT_REQUIRE(inputs[COS]->spec.padded.dim[1] == 1, "cos.padded_shape()[1] == 1",
+		   "Cos must have batch dim = 1 in prefill mode");
+	TT_REQUIRE(cos >= tokens, "cos_seq_len >= seq_len",
+		   "Cos seq_len must be >= input seq_len. Input seq_len: %u, Cos seq_len: %u.",
+		   tokens, cos);
+	TT_REQUIRE(sin >= tokens, "sin_seq_len >= seq_len",
+		   "Sin seq_len must be >= input seq_len. Input seq_len: %u, Sin seq_len: %u.",
+		   tokens, sin);
+	TT_REQUIRE(inputs[IN]->spec.memory.layout != TTNN_WIDTH_SHARDED,
+		   "input_tensor.memory_config().memory_layout() != "
+		   "tt::tt_metal::TensorMemoryLayout::WIDTH_SHARDED",
+		   "Input cannot be WIDTH_SHARDED");
+	return TTNN_OK;
+}
+
+static tt_status hf_validate(struct tt_launch *launch)
+{
+	static const char *const conditions[INPUTS] = {
+		"input_tensor.layout() == tt::tt_metal::Layout::TILE",
+		"cos.layout() == tt::tt_metal::Layout::TILE",
+		"sin.layout() == tt::tt_metal::Layout::TILE"};
+	static const char *const names[INPUTS] = {"Input", "Cos", "Sin"};
+	struct tt_tensor *const *inputs = launch->inputs;
+	const struct ttnn_shape *cos = &inputs[COS]->spec.padded;
+	uint32_t width = tt_shape_last(&inputs[IN]->spec.padded, 1);
+
+	for (int i = 0; i < INPUTS; i++)
+		TT_REQUIRE(inputs[i]->spec.layout == TTNN_TILE, conditions[i], "%s must be tilized",
+			   names[i]);
+	TT_REQUIRE(width == TT_TILE || width % (2 * TT_TILE) == 0,
+		   "input_tensor.padded_shape()[-1] == TILE_WIDTH || "
+		   "input_tensor.padded_shape()[-1] % (TILE_WIDTH * 2) == 0",
+		   "Input X dim (%u) must be either 32 (single tile) or divisible by 64 "
+		   "(rotate_half midpoint must align with a tile boundary).",
+		   width);
+	TT_REQUIRE(inputs[COS]->spec.dtype == inputs[SIN]->spec.dtype, "cos.dtype() == sin.dtype()",
+		   "Cos and Sin dtypes must match");
+	TT_REQUIRE(ttnn_shape_equal(cos, &inputs[SIN]->spec.padded),
+		   "cos.padded_shape() == sin.padded_shape()", "Cos and Sin shapes must match");
+	TT_REQUIRE(cos->dim[0] == 1 && tt_shape_last(cos, 1) == width,
+		   "cos.padded_shape()[0] == 1 && cos.padded_shape()[-1] == X",
+		   "Cos dims must match input dims");
+	if (launch->attrs[HF_DECODE].boolean)
+		TT_TRY(hf_validate_users(inputs));
+	else
+		TT_TRY(hf_validate_tokens(inputs));
+	TT_REQUIRE(launch->attrs[HF_MEMORY].memory->layout != TTNN_WIDTH_SHARDED,
+		   "args.output_mem_config.memory_layout() != "
+		   "tt::tt_metal::TensorMemoryLayout::WIDTH_SHARDED",
+		   "Output cannot be WIDTH_SHARDED");
 	return TTNN_OK;
 }
 
@@ -208,7 +295,8 @@ static const struct tt_prog hf_program = {
 	.device_op = "RotaryEmbeddingHfDeviceOperation",
 	.prim = "ttnn::prim::rotary_embedding_hf",
 	.attrs = &hf_schema,
-	.infer = tt_infer_tiles,
+	.infer = hf_infer,
+	.validate = hf_validate,
 	TT_FACTORIES(hf_factories),
 	.choose = hf_choose,
 	TT_KERNEL(hf_kernel),
@@ -367,8 +455,18 @@ static tt_status embed_hf(struct tt_call *call)
 	struct tt_tensor *const inputs[INPUTS] = {tt_call_tensor(call, "input_tensor"),
 						  tt_call_tensor(call, "cos_cache"),
 						  tt_call_tensor(call, "sin_cache")};
+	static const char *const conditions[INPUTS] = {
+		"input_tensor.storage_type() == StorageType::DEVICE",
+		"cos_cache.storage_type() == StorageType::DEVICE",
+		"sin_cache.storage_type() == StorageType::DEVICE"};
+	static const char *const names[INPUTS] = {"input_tensor", "cos_cache", "sin_cache"};
 	struct ttnn_value attrs[hf_schema_count];
 
+	for (int i = 0; i < INPUTS; i++)
+		TT_REQUIRE(tt_tensor_device(inputs[i]), conditions[i],
+			   "rotary_embedding_hf requires %s on device; host tensors are not "
+			   "supported.",
+			   names[i]);
 	attrs[HF_DECODE] = ttnn_v_bool(tt_call_bool(call, "is_decode_mode", false));
 	attrs[HF_MEMORY] = tt_value_memory_or_like(call, inputs[IN]);
 	attrs[HF_COMPUTE] =

@@ -222,7 +222,9 @@ static tt_status halo_choose(uint32_t *out, struct tt_launch *launch)
 	work->in_page = tt_tile_bytes_of(in->dtype);
 	work->in_pages = tiles * tt_div_up(rows, TT_TILE);
 	if (in->layout == TTNN_ROW_MAJOR) {
-		work->in_page = in->memory.shard.width * tt_element_bytes(launch->inputs[0]);
+		work->in_page =
+			tt_align_to(in->memory.shard.width * tt_element_bytes(launch->inputs[0]),
+				    tt_page_alignment(launch->inputs[0]));
 		work->in_pages = rows;
 	} else {
 		work->block = 2 * tiles * tt_tile_bytes_of(halo->dtype);

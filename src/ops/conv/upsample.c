@@ -127,14 +127,12 @@ static tt_status upsample_expand(struct tt_call *call)
 	memcpy(up.nhwc, in->spec.shape.dim, sizeof(up.nhwc));
 	read_scale(up.scale, tt_call_arg(call, "scale_factor"));
 	up.compute = read_compute(call);
-	up.linear = mode->kind == TTNN_VALUE_STRING && strcmp(mode->text, "bilinear") == 0;
+	up.mode = mode->kind == TTNN_VALUE_STRING ? mode->text : "nearest";
+	up.linear = strcmp(up.mode, "bilinear") == 0;
 	if (up.linear)
 		TT_TRY(tt_upsample_check_rank(in));
 	if (up.linear)
 		return run_linear(call, in, &up);
-	TT_REQUIRE(mode->kind != TTNN_VALUE_STRING || strcmp(mode->text, "nearest") == 0,
-		   "args.mode == \"bilinear\" || args.mode == \"nearest\"",
-		   "mode must be 'nearest' or 'bilinear'");
 	return tt_call_give(call, tt_upsample_launch(&out, call, in, &up), &out);
 }
 

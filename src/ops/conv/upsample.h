@@ -7,6 +7,7 @@
 struct tt_upsample {
 	struct tt_haloed haloed; /* of the linear form; first: for tt_halo_image() */
 	float scale[2];
+	const char *mode; /* as it was asked for */
 	bool linear;
 	uint32_t nhwc[4]; /* of the input */
 	const struct ttnn_memory_config *memory;

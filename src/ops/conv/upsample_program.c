@@ -7,6 +7,7 @@
  * by a table), MultiCoreInterleaved. Not modelled: what is in the table.
  */
 #include <math.h>
+#include <string.h>
 
 #include "backend/backend.h"
 #include "ops/conv/parallel_config.h"
@@ -174,6 +175,9 @@ static tt_status upsample_validate(struct tt_launch *launch)
 		   "scale_factor_h must be positive, got %g", (double)e->scale[0]);
 	TT_REQUIRE(e->scale[1] > 0, "args.scale_factor_w > 0.0f",
 		   "scale_factor_w must be positive, got %g", (double)e->scale[1]);
+	TT_REQUIRE(e->linear || strcmp(e->mode, "nearest") == 0,
+		   "args.mode == \"bilinear\" || args.mode == \"nearest\"",
+		   "mode must be 'nearest' or 'bilinear'");
 	if (e->linear)
 		TT_TRY(check_linear(launch));
 	TT_REQUIRE(in->layout != TTNN_TILE || ttnn_shape_equal(&in->padded, &in->shape),
@@ -462,7 +466,7 @@ tt_status tt_upsample_launch(struct tt_tensor **out, struct tt_call *call, struc
 
 	attrs[DOWN] = ttnn_v_real((double)upsample->scale[0]);
 	attrs[ACROSS] = ttnn_v_real((double)upsample->scale[1]);
-	attrs[MODE] = ttnn_v_string(upsample->linear ? "bilinear" : "nearest");
+	attrs[MODE] = ttnn_v_string(upsample->mode);
 	attrs[MEMORY] = ttnn_v_memory(upsample->memory);
 	attrs[COMPUTE] = upsample->compute;
 	attrs[SLIDE] =

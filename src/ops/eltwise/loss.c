@@ -20,15 +20,16 @@ static tt_status loss_expand(struct tt_call *call)
 					 .memory = tt_call_memory(call, "memory_config")};
 	const char *all = mode == TT_LOSS_MEAN ? "ttnn.mean" : "ttnn.sum";
 	struct tt_tensor *loss, *out;
+	tt_status status;
 
 	TT_TRY(tt_recipe_run(call, &recipe));
 	if (mode == TT_LOSS_NONE)
 		return TTNN_OK;
 	loss = tt_call_own(call, call->results[--call->result_count]);
-	return tt_call_give(
-		call,
-		tt_call_op(&out, call, all, (struct ttnn_arg[]){{NULL, ttnn_v_tensor(loss)}}, 1),
-		&out);
+	status = tt_call_op(&out, call, all, (struct ttnn_arg[]){{NULL, ttnn_v_tensor(loss)}}, 1);
+	if (status != TTNN_OK)
+		tt_call_drop(call, loss);
+	return tt_call_give(call, status, &out);
 }
 
 /* The same in one loop. */

@@ -326,6 +326,17 @@ static tt_status turn_pairs(struct tt_tensor *out, struct tt_tensor *in)
 	return tt_backend_get()->map(&signs);
 }
 
+/* Of another size: upstream reads pages as what they are not, and what it finds is undefined. */
+static tt_status cast_bits(struct tt_tensor *out, struct tt_tensor *in)
+{
+	enum ttnn_dtype to = out->spec.dtype, from = in->spec.dtype;
+
+	if (tt_dtype_is_block(to) || tt_dtype_is_block(from) ||
+	    tt_dtype_bytes(to) != tt_dtype_bytes(from))
+		return tt_backend_get()->fill(out, 0, TT_FILL_ALL);
+	return tt_backend_get()->bitcast(out, in);
+}
+
 /* Casts of bits and turned pairs are no functions of one element. */
 static tt_status unary_kernel(struct tt_launch *launch)
 {
@@ -339,7 +350,7 @@ static tt_status unary_kernel(struct tt_launch *launch)
 		steps[count++].fn =
 			steps[0].params[1] == TT_ROUND_FLOOR ? TT_UNARY_FLOOR : TT_UNARY_TRUNC;
 	if (steps[0].fn == TT_UNARY_BITCAST)
-		return tt_backend_get()->bitcast(launch->outputs[0], launch->inputs[0]);
+		return cast_bits(launch->outputs[0], launch->inputs[0]);
 	if (steps[0].fn == TT_UNARY_ALT_COMPLEX_ROTATE90)
 		return turn_pairs(launch->outputs[0], launch->inputs[0]);
 	job.post = steps;

@@ -99,11 +99,11 @@ struct gate {
 	"a = slice(input_tensor, zero, middle, step); b = slice(input_tensor, half, end, step); "
 #define AND_DROP "; drop a; drop b; return y"
 
-/* Both halves of the last of four dimensions: upstream takes no other. */
+/* Both halves of the last of four dimensions, with their padding: upstream takes no other. */
 static tt_status expand_glu(struct tt_call *call)
 {
 	const struct gate *gate = call->entry->op->row;
-	const struct ttnn_shape *shape = &tt_call_tensor(call, "input_tensor")->spec.shape;
+	const struct ttnn_shape *shape = &tt_call_tensor(call, "input_tensor")->spec.padded;
 	int64_t dim = tt_call_int(call, "dim", -1);
 	struct ttnn_value lists[5][4], values[5];
 	static const char *const names[] = {"zero", "middle", "half", "end", "step"};
@@ -111,7 +111,8 @@ static tt_status expand_glu(struct tt_call *call)
 
 	TT_REQUIRE(dim == -1 || dim == 3, "dim == 3",
 		   "glu-family ops only support the last dimension, got dim=%lld", (long long)dim);
-	TT_NEED(shape->rank >= 4, "ShapeBase[] index out of range. 3 not in [-4, %u)", shape->rank);
+	TT_NEED(shape->rank >= 4, "ShapeBase[] index out of range. 3 not in [-4, %u)",
+		shape->rank < 2 ? 2 : shape->rank);
 	TT_REQUIRE(shape->dim[3] / 2 % TT_TILE == 0,
 		   "((inshape[3] / 2) % tt::constants::TILE_WIDTH == 0)",
 		   "Split tensor dimension should be in full tile");
@@ -131,16 +132,30 @@ static tt_status expand_glu(struct tt_call *call)
 	return tt_recipe_compose(call, gate->text, bound, 5);
 }
 
-/* The first half times a function of the second. */
+/* An element of a tensor whose padding is zeros. */
+static double padded_at(const struct tt_array *in, const struct ttnn_shape *padded, uint64_t index)
+{
+	uint64_t at[TTNN_MAX_RANK];
+
+	for (uint32_t d = padded->rank; d-- > 0; index /= padded->dim[d]) {
+		at[d] = index % padded->dim[d];
+		if (at[d] >= in->shape.dim[d])
+			return 0;
+	}
+	return *tt_at(in, tt_array_index(in, at));
+}
+
+/* The first half times a function of the second, where tiles have their padding. */
 static tt_status golden_glu(struct tt_golden *golden)
 {
 	const struct gate *gate = golden->op->row;
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
-	struct ttnn_shape shape;
+	struct ttnn_shape shape, padded;
 	struct tt_array *out;
 
 	TT_GOLDEN_NEED(in);
-	shape = in->shape;
+	padded = shape = tt_call_tensor(&golden->call, "input_tensor")->spec.padded;
+	TT_GOLDEN_NEED(shape.rank == in->shape.rank);
 	TT_NEED(shape.rank && shape.dim[shape.rank - 1] % 2 == 0,
 		"%s: the last dimension has no two halves", golden->op->name);
 	shape.dim[shape.rank - 1] /= 2;
@@ -148,9 +163,11 @@ static tt_status golden_glu(struct tt_golden *golden)
 	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < out->count; i++) {
 		uint64_t width = shape.dim[shape.rank - 1], row = i / width, column = i % width;
-		const double *pair = tt_at(in, row * 2 * width + column);
+		uint64_t first = row * 2 * width + column;
 
-		*tt_at(out, i) = pair[0] * tt_golden_unary(&gate->step, pair[width]);
+		*tt_at(out, i) =
+			padded_at(in, &padded, first) *
+			tt_golden_unary(&gate->step, padded_at(in, &padded, first + width));
 	}
 	return TTNN_OK;
 }
@@ -200,7 +217,9 @@ static tt_status tile_mask(struct tt_tensor **out, struct tt_call *call, struct 
 {
 	const struct ttnn_value args[] = {ttnn_v_tensor(mask), ttnn_v_layout(TTNN_TILE)};
 	const struct ttnn_tensor_spec *spec = &mask->spec;
-	uint64_t rows = tt_align_to(spec->rows, TT_TILE), cols = tt_align_to(spec->cols, TT_TILE);
+	uint64_t high = spec->padded.rank > 1 ? tt_shape_last(&spec->padded, 2) : 1;
+	uint64_t cols = tt_align_to(spec->cols, TT_TILE);
+	uint64_t rows = high ? spec->rows / high * tt_align_to(high, TT_TILE) : 0;
 	tt_status status;
 
 	tt_host_begin(call, "Tensor::to_layout", args, 2);
@@ -231,9 +250,12 @@ static tt_status expand_triangle(struct tt_call *call)
 	tt_call_own(call, mask);
 	TT_TRY(tile_mask(&tiles, call, mask));
 	tt_call_own(call, tiles);
-	TT_TRY(tt_host_to_device(&placed, call, tiles, call->device,
-				 memory ? memory : &input->spec.memory));
-	tt_call_own(call, placed);
+	placed = tiles;
+	if (tt_tensor_device(input)) {
+		TT_TRY(tt_host_to_device(&placed, call, tiles, call->device,
+					 memory ? memory : &input->spec.memory));
+		tt_call_own(call, placed);
+	}
 	return tt_recipe_compose(call, "return multiply(input_tensor, mask)",
 				 &(struct tt_recipe_name){"mask", ttnn_v_tensor(placed)}, 1);
 }

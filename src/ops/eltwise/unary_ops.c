@@ -47,6 +47,10 @@ static tt_status unary_expand(struct tt_call *call)
 	enum ttnn_dtype dtype = tt_call_dtype(call, "dtype", args.input->spec.dtype);
 	struct tt_tensor *out;
 
+	TT_REQUIRE(!args.output || !tt_value_given(tt_call_arg(call, "dtype")) ||
+			   args.output->spec.dtype == dtype,
+		   "output_dtype == optional_output_tensor.value().dtype()",
+		   "If both output dtype and output tensor provided dtype should match");
 	args.dtype = &dtype;
 	TT_TRY(steps_of(steps, &args.step_count, call));
 	if (steps[0].fn == TT_UNARY_ABS && args.input->spec.dtype == TTNN_INT32)

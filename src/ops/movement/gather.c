@@ -215,7 +215,8 @@ static tt_status gather_check(const struct request *request, const struct tt_ten
 		   "gather: dim %" PRId64 " is out of range for tensor rank %u", dim,
 		   request->rank);
 	TT_TRY(tt_need_device(request->in));
-	TT_TRY(tt_need_device(request->index));
+	if (request->rank != 4 || !request->last)
+		TT_TRY(tt_need_device(request->index));
 	if (given && (request->rank != 4 || !request->last))
 		return tt_fail(TTNN_UNSUPPORTED,
 			       "gather: an output is only taken along the last of four dimensions");
@@ -232,7 +233,8 @@ static tt_status gather_expand(struct tt_call *call)
 				      .index = request.index,
 				      .out = tt_call_tensor(call, "out"),
 				      .memory = memory ? memory : &request.in->spec.memory,
-				      .cores = tt_call_core_set(call, "sub_core_grids")};
+				      .cores = tt_call_core_set(call, "sub_core_grids"),
+				      .sparse = tt_call_bool(call, "sparse_grad", false)};
 	int64_t dim = tt_call_int(call, "dim", 0);
 	struct tt_temps temps = {.call = call};
 	struct tt_tensor *out;

@@ -10,6 +10,7 @@ struct tt_gather_args {
 	uint32_t dim;                       /* the one that was asked for; only recorded */
 	const struct ttnn_memory_config *memory;
 	const ttnn_core_set *cores; /* (optional) */
+	bool sparse;                /* the gradient is to be sparse, which is refused */
 };
 
 /* Whether the faster program serves these tensors along a dimension. */

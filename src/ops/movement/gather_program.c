@@ -144,11 +144,29 @@ static tt_status gather_validate(struct tt_launch *launch)
 	return TTNN_OK;
 }
 
+/* A given output has the shape of the index. */
+static tt_status check_given(const struct tt_launch *launch)
+{
+	const struct ttnn_shape *index = &launch->inputs[INDEX]->spec.shape;
+
+	if (!launch->outputs[0] || ttnn_shape_equal(&launch->outputs[0]->spec.shape, index))
+		return TTNN_OK;
+	return tt_fail_shapes(
+		TTNN_INVALID, "output_shape == tensor_args.input_index_tensor.logical_shape()",
+		"gather_codegen: output tensor shape must be the same as index tensor "
+		"shape. Got output tensor shape: %s and index tensor shape: %s",
+		&launch->outputs[0]->spec.shape, index);
+}
+
 static tt_status gather_codegen_validate(struct tt_launch *launch)
 {
 	TT_TRY(check_ranks(launch, "gather_codegen: input"));
 	TT_TRY(check_extents(launch, "gather_codegen: index"));
-	return check_index(launch, "gather_codegen: index");
+	TT_TRY(check_given(launch));
+	TT_TRY(check_index(launch, "gather_codegen: index"));
+	TT_REQUIRE(!launch->attrs[SPARSE].boolean, "attributes.sparse_grad == false",
+		   "gather_codegen: sparse gradient is not supported.");
+	return TTNN_OK;
 }
 
 /* ---- program memory ---------------------------------------------------------------------------------------------- */
@@ -403,7 +421,7 @@ tt_status tt_gather_launch(struct tt_tensor **out, struct tt_call *call,
 	struct tt_tensor *inputs[INPUTS] = {args->in, args->index};
 	struct ttnn_value attrs[codegen_schema_count] = {
 		[DIM] = ttnn_v_int(args->dim),
-		[SPARSE] = ttnn_v_bool(false),
+		[SPARSE] = ttnn_v_bool(args->sparse),
 		[MEMORY] = ttnn_v_memory(args->memory),
 		[CORES] = tt_value_cores(args->cores),
 	};

@@ -86,6 +86,7 @@ static tt_status nonzero_kernel(struct tt_launch *launch)
 static const struct tt_prog prog = {
 	.device_op = "NonZeroIndicesDeviceOperation",
 	.prim = "ttnn::prim::nonzero",
+	.drops_forward = true,
 	.attrs = &schema,
 	.infer = nonzero_infer,
 	.validate = nonzero_validate,

@@ -245,6 +245,7 @@ static tt_status check_shapes(const struct request *request, const char *reduce)
 	const struct ttnn_shape *index = &request->inputs[INDEX]->spec.shape;
 	const struct ttnn_shape *source = &request->inputs[SOURCE]->spec.shape;
 
+	TT_TRY(tt_need_dim(index, request->dim));
 	TT_REQUIRE(in->rank == index->rank, "input_rank == index_rank",
 		   "input_rank must be equal to index_rank (input_rank == %u, index_rank == %u)",
 		   in->rank, index->rank);

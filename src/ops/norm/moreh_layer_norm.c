@@ -45,6 +45,51 @@ static tt_status moreh_layer_norm_infer(struct tt_launch *launch)
 			      launch->attrs[MEMORY].memory);
 }
 
+/* At least the last dimension, at most all. */
+static tt_status check_dims(int64_t dims, const struct tt_tensor *in)
+{
+	uint32_t rank = in->spec.padded.rank;
+
+	TT_REQUIRE(dims > 0, "normalized_dims > 0", "normalized_dims should > 0. Got %lld",
+		   (long long)dims);
+	TT_REQUIRE(dims <= rank, "normalized_dims <= input.padded_shape().rank()",
+		   "normalized_dims should <= input rank (%u). Got: %lld", rank, (long long)dims);
+	return TTNN_OK;
+}
+
+/* A row has one number; shapes of fewer than two dimensions are compared as those of two. */
+static tt_status check_statistic(const struct tt_launch *launch, size_t which)
+{
+	static const char *const names[] = {[MEAN] = "mean", [RSTD] = "rstd"};
+	struct ttnn_shape want = launch->inputs[IN]->spec.shape, have;
+	struct tt_str texts[2] = {{0}};
+	char condition[96];
+	tt_status status;
+
+	have = launch->outputs[which]->spec.shape;
+	want.rank -= (uint32_t)launch->attrs[DIMS].integer;
+	for (struct ttnn_shape *s = &want;; s = &have) {
+		if (s->rank < 2)
+			*s = TT_SHAPE(1, s->rank ? s->dim[0] : 1);
+		if (s == &have)
+			break;
+	}
+	if (ttnn_shape_equal(&want, &have))
+		return TTNN_OK;
+	snprintf(condition, sizeof(condition),
+		 "canonicalize_shape_for_validation(%s->logical_shape()) == "
+		 "expected_mean_rstd_shape",
+		 names[which]);
+	tt_shape_list(&texts[0], &want);
+	tt_shape_list(&texts[1], &launch->outputs[which]->spec.shape);
+	status = tt_fail_cond(TTNN_INVALID, condition,
+			      "%s must have logical shape Shape(%s). Got Shape(%s).", names[which],
+			      tt_str_text(&texts[0]), tt_str_text(&texts[1]));
+	tt_str_deinit(&texts[0]);
+	tt_str_deinit(&texts[1]);
+	return status;
+}
+
 /* Only bfloat16 in tiles. */
 static tt_status check_tensor(const struct tt_tensor *tensor)
 {
@@ -60,22 +105,16 @@ static tt_status check_tensor(const struct tt_tensor *tensor)
 
 static tt_status moreh_layer_norm_validate(struct tt_launch *launch)
 {
-	for (size_t i = 0; i < launch->input_count; i++)
+	for (size_t i = 0; i < launch->input_count; i++) {
 		TT_TRY(check_tensor(launch->inputs[i]));
+		if (i == IN)
+			TT_TRY(check_dims(launch->attrs[DIMS].integer, launch->inputs[IN]));
+	}
 	for (size_t i = MEAN; i < launch->output_count; i++)
-		TT_TRY(check_tensor(launch->outputs[i]));
-	return TTNN_OK;
-}
-
-/* At least the last dimension, at most all. */
-static tt_status check_dims(int64_t dims, const struct tt_tensor *in)
-{
-	uint32_t rank = in->spec.padded.rank;
-
-	TT_REQUIRE(dims > 0, "normalized_dims > 0", "normalized_dims should > 0. Got %lld",
-		   (long long)dims);
-	TT_REQUIRE(dims <= rank, "normalized_dims <= input.padded_shape().rank()",
-		   "normalized_dims should <= input rank (%u). Got: %lld", rank, (long long)dims);
+		if (launch->outputs[i]) {
+			TT_TRY(check_tensor(launch->outputs[i]));
+			TT_TRY(check_statistic(launch, i));
+		}
 	return TTNN_OK;
 }
 
@@ -234,9 +273,6 @@ static tt_status moreh_layer_norm_expand(struct tt_call *call)
 	size_t count;
 
 	TT_TRY(tt_need_device(inputs[IN]));
-	TT_TRY(check_dims(attrs[DIMS].integer, inputs[IN]));
-	if (given[RSTD] && !given[MEAN])
-		return tt_fail(TTNN_UNSUPPORTED, "rstd is computed together with mean: give both");
 	TT_TRY(tt_call_programs(outputs, &count, call,
 				&(struct tt_program_args){.prog = &program,
 							  .attrs = attrs,
@@ -244,6 +280,10 @@ static tt_status moreh_layer_norm_expand(struct tt_call *call)
 							  .input_count = INPUTS,
 							  .outputs = given,
 							  .output_count = OUTPUTS}));
+	if (count > MEAN && !given[MEAN]) {
+		ttnn_tensor_unref(outputs[MEAN]);
+		outputs[MEAN] = NULL;
+	}
 	for (size_t i = 0; i < OUTPUTS; i++)
 		tt_call_return(call, i < count ? outputs[i] : NULL);
 	return TTNN_OK;
@@ -304,7 +344,7 @@ static const struct tt_op ops[] = {
 	{.name = "ttnn.moreh_layer_norm",
 	 .doc = "Normalisation over the last dimensions; mean and 1 / deviation where one wants "
 		"them.",
-	 .sigs = {"input: Tensor, normalized_dims: int, eps: float = 9.999999747378752e-06, gamma: "
+	 .sigs = {"input: Tensor, normalized_dims: size, eps: float = 9.999999747378752e-06, gamma: "
 		  "Tensor? = None, beta: Tensor? = None, *, output: Tensor? = None, mean: Tensor? = "
 		  "None, rstd: Tensor? = None, memory_config: MemoryConfig? = None, "
 		  "compute_kernel_config: ComputeConfig? = None"},

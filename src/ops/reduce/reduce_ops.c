@@ -508,6 +508,7 @@ static tt_status expand_outer(struct tt_tensor **out, const struct request *requ
 			      struct tt_tensor *in, const struct tt_reduction_dims *dims, bool keep)
 {
 	struct ttnn_shape shape = tt_reduction_shape(&in->spec.shape, dims, keep), inner;
+	struct tt_tensor *tiles;
 	struct tt_reduction_dims outer = {0}, rest = {0};
 	struct tt_tensor *sum = in;
 	struct step step = {
@@ -526,7 +527,10 @@ static tt_status expand_outer(struct tt_tensor **out, const struct request *requ
 		to->dim[to->count++] = dims->dim[i];
 	}
 	inner = tt_reduction_shape(&in->spec.shape, &outer, true);
+	tiles = sum;
 	TT_TRY(sum_outer(&sum, request, dims, in->spec.dtype));
+	if (tiles != in && tiles != sum)
+		tt_call_drop(request->call, tiles);
 	status = cut_padding(&sum, request, &inner);
 	if (status != TTNN_OK) {
 		tt_call_drop(request->call, sum);

@@ -81,6 +81,12 @@ static tt_status outer_infer(struct tt_launch *launch)
 	struct ttnn_shape shape = in->padded;
 	int64_t dim = launch->attrs[DIM].integer;
 
+	if (launch->outputs[0]) {
+		launch->specs[0] = launch->outputs[0]->spec;
+		return TTNN_OK;
+	}
+	if (!is_split(launch) && dim >= 0)
+		TT_TRY(tt_need_dim(&shape, (uint32_t)dim));
 	if (dim >= 0 && dim < shape.rank)
 		shape.dim[dim] = 1;
 	if (is_split(launch))
@@ -156,8 +162,10 @@ static tt_status outer_kernel(struct tt_launch *launch)
 	return tt_move_part(out, sum, &(struct tt_move_block){.extent = shape.dim});
 }
 
-static tt_status check_split_dtype(const struct ttnn_tensor_spec *in)
+static tt_status check_tensor(const struct ttnn_tensor_spec *in)
 {
+	TT_REQUIRE(in->layout == TTNN_TILE, "tensor.layout() == layout",
+		   "FastReduceNC input only supports TILE layout.");
 	TT_REQUIRE(in->dtype == TTNN_BFLOAT16 || in->dtype == TTNN_BFLOAT8_B ||
 			   in->dtype == TTNN_FLOAT32,
 		   "dtype_supported",
@@ -171,8 +179,9 @@ static tt_status outer_validate(struct tt_launch *launch)
 {
 	int64_t dim = launch->attrs[DIM].integer, rank = launch->inputs[0]->spec.padded.rank;
 
+	TT_TRY(check_tensor(&launch->inputs[0]->spec));
 	if (is_split(launch))
-		return check_split_dtype(&launch->inputs[0]->spec);
+		return TTNN_OK;
 	TT_REQUIRE(dim >= 0 && dim <= rank - 3,
 		   "args.dim >= 0 && args.dim <= static_cast<int32_t>(input_rank) - 3",
 		   "FastReduceNC reduces only outer dims: dim must be between 0 and %" PRId64
@@ -215,10 +224,12 @@ tt_status tt_reduce_outer(struct tt_tensor **out, struct tt_call *call,
 static tt_status outer_expand(struct tt_call *call)
 {
 	static const struct tt_compute_usual usual = {.fidelity = TT_HIFI4, .approx = true};
+	static const struct ttnn_memory_config dram = {.buffer = TTNN_DRAM};
 	const struct ttnn_value *config = tt_call_arg(call, "compute_kernel_config");
+	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
 	struct tt_tensor *in = tt_call_tensor(call, "input"), *between = NULL, *next;
 	const struct ttnn_value *cores = tt_call_arg(call, "sub_core_grids");
-	struct tt_reduce_outer pass = {.memory = tt_memory_or_like(call, in),
+	struct tt_reduce_outer pass = {.memory = memory ? memory : &dram,
 				       .compute = tt_compute_config(call, config, &usual),
 				       .cores = tt_value_given(cores) ? cores->core_set : NULL};
 	int64_t dims[TTNN_MAX_RANK];

@@ -32,18 +32,18 @@ static tt_status hw_run(struct tt_call *call, const char *text)
 static tt_status expand_var(struct tt_call *call)
 {
 	return hw_run(call, CENTERED "squares = square(centered); "
-				     "return sum(squares, dims, True, scalar=scale)");
+				     "return sum~(squares, dims, True, scalar=scale)");
 }
 
 static tt_status expand_std(struct tt_call *call)
 {
-	return hw_run(call, "return sqrt(var_hw(input_tensor))");
+	return hw_run(call, "return sqrt~(var_hw(input_tensor))");
 }
 
 static tt_status expand_normal(struct tt_call *call)
 {
 	return hw_run(call, CENTERED
-		      "variance = sum(square(centered), dims, True, scalar=scale); "
+		      "variance = sum~(square(centered), dims, True, scalar=scale); "
 		      "return multiply(centered, variance, input_tensor_b_activations=[RSQRT])");
 }
 
