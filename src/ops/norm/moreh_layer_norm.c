@@ -57,23 +57,25 @@ static tt_status check_dims(int64_t dims, const struct tt_tensor *in)
 	return TTNN_OK;
 }
 
+static void fill_to_two(struct ttnn_shape *shape)
+{
+	if (shape->rank < 2)
+		*shape = TT_SHAPE(1, shape->rank ? shape->dim[0] : 1);
+}
+
 /* A row has one number; shapes of fewer than two dimensions are compared as those of two. */
 static tt_status check_statistic(const struct tt_launch *launch, size_t which)
 {
 	static const char *const names[] = {[MEAN] = "mean", [RSTD] = "rstd"};
-	struct ttnn_shape want = launch->inputs[IN]->spec.shape, have;
+	struct ttnn_shape want = launch->inputs[IN]->spec.shape;
+	struct ttnn_shape have = launch->outputs[which]->spec.shape;
 	struct tt_str texts[2] = {{0}};
 	char condition[96];
 	tt_status status;
 
-	have = launch->outputs[which]->spec.shape;
 	want.rank -= (uint32_t)launch->attrs[DIMS].integer;
-	for (struct ttnn_shape *s = &want;; s = &have) {
-		if (s->rank < 2)
-			*s = TT_SHAPE(1, s->rank ? s->dim[0] : 1);
-		if (s == &have)
-			break;
-	}
+	fill_to_two(&want);
+	fill_to_two(&have);
 	if (ttnn_shape_equal(&want, &have))
 		return TTNN_OK;
 	snprintf(condition, sizeof(condition),
