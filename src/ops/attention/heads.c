@@ -13,10 +13,6 @@
 #include "backend/backend.h"
 #include "ops/movement/movement.h"
 
-/*
- * As many cores as there are rows of tiles, `times` over: how programs that go by tile rows are
- * spread.
- */
 tt_status tt_heads_check_tiles(const struct ttnn_tensor_spec *in, const char *condition)
 {
 	TT_REQUIRE(in->dtype == TTNN_FLOAT32 || in->dtype == TTNN_BFLOAT16 ||
@@ -31,6 +27,10 @@ tt_status tt_heads_check_tiles(const struct ttnn_tensor_spec *in, const char *co
 	return TTNN_OK;
 }
 
+/*
+ * As many cores as there are rows of tiles, `times` over: how programs that go by tile rows are
+ * spread.
+ */
 static tt_status cores_by_rows(const ttnn_core_set **out, const struct tt_launch *launch,
 			       uint64_t times)
 {
@@ -443,15 +443,7 @@ static tt_status fixed_validate(struct tt_launch *launch)
 	const struct ttnn_tensor_spec *in = &launch->inputs[0]->spec;
 	uint32_t width = tt_shape_last(&in->padded, 1);
 
-	TT_REQUIRE(in->dtype == TTNN_FLOAT32 || in->dtype == TTNN_BFLOAT16 ||
-			   in->dtype == TTNN_BFLOAT8_B,
-		   "input_tensor.dtype() == tt::tt_metal::DataType::FLOAT32 || "
-		   "input_tensor.dtype() == tt::tt_metal::DataType::BFLOAT16 || "
-		   "input_tensor.dtype() == tt::tt_metal::DataType::BFLOAT8_B",
-		   "Unsupported data format");
-	TT_REQUIRE(in->layout == TTNN_TILE, "input_tensor.layout() == Layout::TILE",
-		   "Input tensor layout must be TILE but got Layout::%s",
-		   tt_enum_name(&tt_enum_layout, in->layout));
+	TT_TRY(tt_heads_check_tiles(in, "input_tensor.layout() == Layout::TILE"));
 	TT_REQUIRE(!fixed->heads || (in->padded.rank == 4 && in->padded.dim[1] == 1 &&
 				     width == (fixed->heads + 2 * fixed->kv_heads) * fixed->width),
 		   "input_shape[3] == expected", "Unsupported input shape");

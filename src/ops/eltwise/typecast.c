@@ -307,7 +307,14 @@ static double cast_value(enum ttnn_dtype from, enum ttnn_dtype to, double value)
 }
 
 /* What is copied into another type is cut and wraps. */
-static tt_status experimental_golden(struct tt_golden *golden)
+static double copied_value(enum ttnn_dtype from, enum ttnn_dtype to, double value)
+{
+	(void)from;
+	return tt_golden_fit(to, value);
+}
+
+static tt_status cast_golden(struct tt_golden *golden,
+			     double (*cast)(enum ttnn_dtype from, enum ttnn_dtype to, double value))
 {
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
 	struct tt_array *out =
@@ -315,20 +322,18 @@ static tt_status experimental_golden(struct tt_golden *golden)
 
 	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < in->count; i++)
-		*tt_at(out, i) = tt_golden_fit(out->dtype, *tt_at(in, i));
+		*tt_at(out, i) = cast(in->dtype, out->dtype, *tt_at(in, i));
 	return TTNN_OK;
+}
+
+static tt_status experimental_golden(struct tt_golden *golden)
+{
+	return cast_golden(golden, copied_value);
 }
 
 static tt_status typecast_golden(struct tt_golden *golden)
 {
-	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
-	struct tt_array *out =
-		in ? tt_golden_out(golden, &in->shape, target(&golden->call, in->dtype)) : NULL;
-
-	TT_GOLDEN_NEED(out);
-	for (uint64_t i = 0; i < in->count; i++)
-		*tt_at(out, i) = cast_value(in->dtype, out->dtype, *tt_at(in, i));
-	return TTNN_OK;
+	return cast_golden(golden, cast_value);
 }
 
 #define TAIL                                                                                       \
