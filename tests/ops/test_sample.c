@@ -172,10 +172,11 @@ TEST(normalisation_over_dimensions)
 			given_tensor(&given, "gamma", &gain, 0.5, 2);
 			given_tensor(&given, "beta", &gain, -1, 1);
 		}
-		/* as many statistics as there are dimensions in front */
-		gain = spec;
-		for (uint32_t d = spec.shape.rank - over; d < spec.shape.rank; d++)
-			gain.shape.dim[d] = 1;
+		/* statistics have the dimensions in front, of which there are at least two */
+		gain.shape = spec.shape;
+		gain.shape.rank -= over;
+		if (gain.shape.rank < 2)
+			gain.shape = TT_SHAPE(1, gain.shape.rank ? spec.shape.dim[0] : 1);
 		given_tensor(&given, "mean", &gain, 0, 1);
 		given_tensor(&given, "rstd", &gain, 0, 1);
 		given_case(&given, "ttnn.moreh_layer_norm", n, 8);

@@ -42,23 +42,26 @@ static tt_status parts(struct ttnn_value *out, const struct tt_call *call, const
 
 /*
  * Recipes name real and imaginary parts: re, im, and gr, gi of the gradient, br, bi of the second
- * operand.
+ * operand; and where the result is to be: to.
  */
 static tt_status complex_expand(struct tt_call *call)
 {
 	const struct row *row = call->entry->op->row;
 	bool gradient = tt_value_given(tt_call_arg(call, "grad_tensor"));
-	struct ttnn_value z[2], w[2], g[2] = {ttnn_v_none(), ttnn_v_none()};
-	struct tt_recipe recipe = {.text = row->text,
-				   .memory = tt_call_memory(call, "memory_config"),
-				   .name_count = 6};
+	const struct ttnn_memory_config *memory = tt_call_memory(call, "memory_config");
+	struct ttnn_value z[2], w[2], g[2] = {ttnn_v_none(), ttnn_v_none()}, to;
+	struct tt_recipe recipe = {.text = row->text, .memory = memory, .name_count = 7};
 
 	TT_TRY(parts(z, call, row->value[1] ? "input_tensor_a" : "input_tensor"));
 	TT_TRY(parts(w, call, "input_tensor_b"));
 	if (gradient)
 		TT_TRY(parts(g, call, "grad_tensor"));
+	if (!memory && z[0].kind == TTNN_VALUE_TENSOR)
+		memory = &z[0].tensor->spec.memory;
+	to = memory ? ttnn_v_memory(memory) : ttnn_v_none();
 	recipe.names = (const struct tt_recipe_name[]){{"re", z[0]}, {"im", z[1]}, {"gr", g[0]},
-						       {"gi", g[1]}, {"br", w[0]}, {"bi", w[1]}};
+						       {"gi", g[1]}, {"br", w[0]}, {"bi", w[1]},
+						       {"to", to}};
 	return tt_recipe_run(call, &recipe);
 }
 
@@ -306,7 +309,7 @@ static const struct tt_op ops[] = {
 	 .sigs = {"real: Tensor, imag: Tensor"}, .expand = expand_pair, .golden = golden_pair},
 	OP(conj, "The conjugate of a complex number.", "return re, neg(im)", "Complex", Z),
 	OP(conj_bw, "The gradient of conj.", "return gr, neg(gi)", "[Complex]", COMPLEX_GRAD),
-	OP(imag, "The imaginary part.", "return to_memory_config~(im, memory_config)", NULL, Z),
+	OP(imag, "The imaginary part.", "return to_memory_config~(im, to)", NULL, Z),
 	OP(imag_bw, "The gradient of imag.", "z = zeros_like(re); return z, gr", "[Complex]", REAL_GRAD),
 	OP(is_imag, "1 where the real part is 0, else 0.", "return eqz(re)", NULL, Z),
 	OP(is_real, "1 where the imaginary part is 0, else 0.", "return eqz(im)", NULL, Z),
@@ -318,7 +321,7 @@ static const struct tt_op ops[] = {
 	   "y = add(multiply(gr, where(c, 0.0, multiply(p, r))), "
 	   "multiply(gi, where(c, 0.0, multiply(q, r)))); "
 	   "z = subtract(multiply(gi, p), multiply(gr, q)); return y, z", "[Complex]", COMPLEX_GRAD),
-	OP(real, "The real part.", "return to_memory_config~(re, memory_config)", NULL, Z),
+	OP(real, "The real part.", "return to_memory_config~(re, to)", NULL, Z),
 	OP(real_bw, "The gradient of real.", "z = zeros_like(re); return gr, z", "[Complex]", REAL_GRAD),
 };
 /* clang-format on */
