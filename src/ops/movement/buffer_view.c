@@ -84,8 +84,9 @@ static tt_status make_view(struct tt_tensor **out, struct tt_tensor *in,
 
 	if (!ttnn_tensor_is_allocated(in))
 		return tt_fail_cond(TTNN_INVALID, "tt::exception", "Tensor is not allocated");
-	/* Of the same shape its shards are the same ones, of any rank. */
-	if (ttnn_shape_equal(shape, &old->shape) && ttnn_shape_equal(padded, &old->padded)) {
+	/* Of the same shape its shards are the same ones, of any rank; others have a layout's own alignment. */
+	if (tt_memory_config_is_sharded(&old->memory) && ttnn_shape_equal(shape, &old->shape) &&
+	    ttnn_shape_equal(padded, &old->padded)) {
 		spec = *old;
 		return tt_tensor_share(out, in, &spec);
 	}
