@@ -128,11 +128,12 @@ void tt_event_memory_values(struct ttnn_value *out, const struct tt_event_progra
 bool tt_event_memory_row(struct tt_event_program_memory *out,
 			 const struct tt_event_program *program, size_t row)
 {
-	const struct ttnn_value *values = program->memory.values + row * TT_MEMORY_VALUES;
-	const struct ttnn_value *cores = &values[TT_MEMORY_CORES];
+	const struct ttnn_value *values, *cores;
 
-	if ((row + 1) * TT_MEMORY_VALUES > program->memory.count)
+	if (row >= program->memory.count / TT_MEMORY_VALUES)
 		return false;
+	values = program->memory.values + row * TT_MEMORY_VALUES;
+	cores = &values[TT_MEMORY_CORES];
 	for (int i = TT_MEMORY_KIND; i <= TT_MEMORY_ADDRESS; i++)
 		if (values[i].kind != TTNN_VALUE_INT || values[i].integer < 0)
 			return false;

@@ -13,6 +13,7 @@ enum state {
 };
 
 static const char mark[] = "\xef\xbb\xbf";
+#define MARK_BYTES 3
 
 static tt_status too_long(const struct tt_csv *csv)
 {
@@ -114,13 +115,25 @@ static size_t run_of(const struct tt_csv *csv, const char *data, size_t size)
 	return length;
 }
 
+/* No mark after all: the bytes that began like one are text. */
+static tt_status no_mark(struct tt_csv *csv)
+{
+	int began = csv->mark;
+
+	csv->mark = MARK_BYTES;
+	for (int i = 0; began < MARK_BYTES && i < began; i++)
+		TT_TRY(take(csv, mark[i]));
+	return TTNN_OK;
+}
+
 tt_status tt_csv_feed(struct tt_csv *csv, const void *data, size_t size)
 {
 	const char *at = data, *end = at + size;
 
-	for (; at < end && csv->bytes < 3 && *at == mark[csv->bytes]; at++)
-		csv->bytes++;
-	csv->bytes += (uint64_t)(end - at);
+	for (; at < end && csv->mark < MARK_BYTES && *at == mark[csv->mark]; at++)
+		csv->mark++;
+	if (at < end)
+		TT_TRY(no_mark(csv));
 	while (at < end) {
 		size_t run = run_of(csv, at, (size_t)(end - at));
 
@@ -136,6 +149,7 @@ tt_status tt_csv_feed(struct tt_csv *csv, const void *data, size_t size)
 
 tt_status tt_csv_finish(struct tt_csv *csv)
 {
+	TT_TRY(no_mark(csv));
 	return end_line(csv);
 }
 

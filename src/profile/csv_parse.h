@@ -29,8 +29,8 @@ struct tt_csv {
 	struct tt_str text;    /* of the cells so far, each with a zero byte behind */
 	TT_VEC(size_t) starts; /* where they are in it */
 	TT_VEC(const char *) cells;
-	uint64_t line;  /* lines so far, from 1; the header is one */
-	uint64_t bytes; /* so far */
+	uint64_t line; /* lines so far, from 1; the header is one */
+	int mark;      /* bytes of a byte order mark so far; 3 when it is past, or there is none */
 	int state;
 };
 

@@ -66,7 +66,7 @@ tt_status tt_report_captured_add(struct tt_report_captured *captured,
 				 const struct tt_report_drafts *texts, bool bound)
 {
 	struct tt_report_captured_node node = {.counter = draft->counter, .bound = bound};
-	const int64_t *numbers = texts->numbers.data + draft->number;
+	size_t at = draft->number;
 
 	TT_TRY(tt_report_shape_find(&node.shape, &captured->shapes, draft, texts));
 	TT_TRY(tt_report_captured_begin(captured, &node));
@@ -75,13 +75,15 @@ tt_status tt_report_captured_add(struct tt_report_captured *captured,
 		int64_t count = kind == TT_HOLE_OWN ? 0 : 1;
 
 		if (kind == TT_HOLE_CONNECTIONS || kind == TT_HOLE_INPUTS)
-			count += numbers[0];
-		for (; count > 0; count--, numbers++)
+			count += texts->numbers.data[at];
+		for (; count > 0; count--, at++) {
+			int64_t number = texts->numbers.data[at];
+
 			TT_TRY(tt_report_captured_number(
-				captured,
-				kind == TT_HOLE_DEVICE
-					? tt_report_devices_map(captured->devices, *numbers)
-					: *numbers));
+				captured, kind == TT_HOLE_DEVICE
+						  ? tt_report_devices_map(captured->devices, number)
+						  : number));
+		}
 	}
 	return TTNN_OK;
 }

@@ -97,15 +97,13 @@ static void forget(struct tt_report_compact *compact)
 static bool fits(struct tt_report_compact *compact, const struct tt_report_template *template,
 		 const int64_t *numbers)
 {
-	const uint32_t *classes = compact->classes.data + template->first;
-	const int64_t *values = compact->values.data + template->first;
 	uint32_t known = 0;
 
 	for (size_t i = 0; i < template->count; i++) {
-		uint32_t class = classes[i];
+		uint32_t class = compact->classes.data[template->first + i];
 
 		if (!class) {
-			if (numbers[i] != values[i])
+			if (numbers[i] != compact->values.data[template->first + i])
 				return false;
 		} else if (class > known) {
 			compact->variables.data[known++] = numbers[i];
@@ -123,26 +121,25 @@ static bool fits(struct tt_report_compact *compact, const struct tt_report_templ
 static tt_status refine(struct tt_report_compact *compact, struct tt_report_template *template,
 			const int64_t *numbers)
 {
-	uint32_t *classes = compact->classes.data + template->first;
-	int64_t *values = compact->values.data + template->first;
 	bool all = ++template->versions >= VERSIONS;
 
 	template->variables = 0;
 	tt_map_clear(&compact->pairs);
 	for (size_t i = 0; i < template->count; i++) {
-		int64_t key[] = {classes[i], classes[i] ? 0 : values[i], numbers[i],
-				 all ? (int64_t)i : 0};
+		uint32_t *class = &compact->classes.data[template->first + i];
+		int64_t value = compact->values.data[template->first + i];
+		int64_t key[] = {*class, *class ? 0 : value, numbers[i], all ? (int64_t)i : 0};
 		struct tt_map_entry *pair;
 		bool added;
 
-		if (!classes[i] && values[i] == numbers[i] && !all)
+		if (!*class && value == numbers[i] && !all)
 			continue;
 		pair = tt_map_add(&compact->pairs, key, sizeof(key), &added);
 		if (!pair)
 			return tt_fail_nomem();
 		if (added)
 			pair->number = ++template->variables;
-		classes[i] = (uint32_t)pair->number;
+		*class = (uint32_t)pair->number;
 		compact->variables.data[pair->number - 1] = numbers[i];
 	}
 	return TTNN_OK;

@@ -192,7 +192,9 @@ void tt_text_memory_config(struct tt_str *str, const struct ttnn_memory_config *
 	else
 		tt_str_adds(str, "std::nullopt");
 	tt_str_addf(str, ",created_with_nd_shard_spec=%d", config->created_with_nd_shard);
-	if (tt_text_style(dialect)->memory_tail)
+	/* A dialect without them says them all the same where they matter: a text loses nothing. */
+	if (tt_text_style(dialect)->memory_tail || config->per_core_allocation ||
+	    config->range_lockstep_allocation)
 		tt_str_addf(str, ",per_core_allocation=%d,range_lockstep_allocation=%d",
 			    config->per_core_allocation, config->range_lockstep_allocation);
 	tt_str_addc(str, ')');

@@ -54,7 +54,7 @@ static inline const uint32_t *tt_near_of(size_t *count, const struct tt_near_blo
 	uint32_t from = n ? block->ends[n - 1] : 0;
 
 	*count = block->ends[n] - from;
-	return block->targets.data + from;
+	return *count ? &block->targets.data[from] : NULL;
 }
 
 /* Forgets all; begins anew. */

@@ -28,7 +28,7 @@ struct trace {
 	struct tt_map kinds;                   /* of programs → place in */
 	TT_VEC(struct tt_event_program) known; /* each once, for functions to come */
 	size_t next;                           /* of the nodes that the second has made */
-	uint32_t nodes;                        /* that the first has counted */
+	uint64_t passed[2];                    /* events of the first and of the second time */
 	uint32_t polled;                       /* nodes when somebody was asked whether to go on */
 	uint64_t events;                       /* since the bar was told */
 	struct tt_progress progress;           /* of both times */
@@ -163,6 +163,7 @@ static tt_status read_all(struct trace *trace, struct tt_relay *relay)
 		if (!seen || p->status != TTNN_OK)
 			return TTNN_OK;
 		tt_project_event(p, &seen->event, seen->time_ns, seen->thread);
+		trace->passed[0]++;
 		*last = seen->time_ns > *last ? seen->time_ns : *last;
 		while (p->options.course && tt_course_step(&unused, &p->course, UINT32_MAX))
 			;
@@ -213,6 +214,7 @@ static tt_status restart(struct tt_stream *stream)
 	tt_near_clear(&trace->near);
 	trace->next = 0;
 	trace->polled = 0;
+	trace->passed[1] = 0;
 	trace->ended = false;
 	return TTNN_OK;
 }
@@ -228,6 +230,7 @@ static tt_status make_more(struct trace *trace)
 	while (!p->graph.count && !trace->ended) {
 		TT_TRY(tt_source_next(&seen, trace->source));
 		if (seen) {
+			trace->passed[1]++;
 			p->arguments.same = seen->same;
 			if (trace->also)
 				tt_project_event(trace->also, &seen->event, seen->time_ns,
@@ -241,8 +244,8 @@ static tt_status make_more(struct trace *trace)
 	}
 	if (trace->status != TTNN_OK)
 		return tt_fail_nomem();
-	/* Records whose arguments are damaged were passed over now, but not when edges were read. */
-	if (trace->ended && p->count != trace->nodes)
+	/* What follows damaged arguments in a chunk is lost now, but was not when edges were read. */
+	if (trace->ended && trace->passed[1] != trace->passed[0])
 		return tt_fail(TTNN_FORMAT, "the trace is damaged: arguments of some calls make no "
 					    "sense, so its nodes do not fit their edges");
 	return poll(trace, p->count);
@@ -384,7 +387,6 @@ static tt_status start(struct trace *trace, const struct tt_project_options *opt
 	TT_TRY(read_edges(trace));
 	if (options->apart)
 		end_progress(trace);
-	trace->nodes = trace->first.count;
 	set_facts(trace);
 	tt_project_first(&trace->first);
 	TT_TRY(tt_project_status(&trace->first));

@@ -113,6 +113,21 @@ TEST(lines_are_read_as_python_reads_them)
 	free_sheet(&pieces);
 }
 
+TEST(what_only_begins_like_a_byte_order_mark_is_text)
+{
+	static const char *const texts[] = {"\xef\xbf\xbd", "\xef\xbb", "\xef", "x\xbb\xbf"};
+
+	for (size_t i = 0; i < TT_COUNT(texts); i++)
+		for (size_t piece = 1; piece < 4; piece++) {
+			struct sheet sheet = {0};
+
+			read_sheet(&sheet, texts[i], strlen(texts[i]), piece);
+			CHECK_INT(sheet.cells.count, 1);
+			CHECK_STR(cell(&sheet, 0, 0), texts[i]);
+			free_sheet(&sheet);
+		}
+}
+
 TEST(a_line_without_end_is_refused)
 {
 	struct sheet sheet = {0};
