@@ -112,6 +112,12 @@ $(OUT)/obj/bench/%.o: private OWN_CPPFLAGS += -I$(OUT)/include
 $(OUT)/obj/examples/%.o: private OWN_CPPFLAGS := -Iinclude -I$(OUT)/include
 $(call objects,$(wildcard bench/*.c examples/*.c $(patsubst %,tests/%/*.c,fidelity ops trace))): | $(OUT)/include/ttnn_ops.h
 
+# Fuzz targets read; what computes is linked for the tables of operations, and half of the library.
+ifeq ($(MODE),fuzz)
+$(addprefix $(OUT)/obj/src/,backend/% golden/% $(patsubst src/%,%%,$(wildcard src/ops/*/))): \
+	private OWN_CFLAGS := $(filter-out $(MODE_fuzz),$(OWN_CFLAGS)) -O0
+endif
+
 $(OUT)/obj/%.o: %.c $(OUT)/flags
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D); $(COMPILE) -MMD -MP -c $< -o $@
