@@ -4,7 +4,8 @@
  *
  * Models MatmulDeviceOperation of ttnn 0.81 with seven factories: specs, refusals (matmul_check*.c), the choice of
  * a program config (matmul_auto.c), memory, cores. Not modelled: the order in which blocks are summed, results of
- * several devices fused with it, and what sparse_matmul does.
+ * several devices fused with it, what sparse_matmul does, and that an operand a of block floats is packed again where
+ * the program transposes it: numbers are rounded in tensors only.
  */
 #include "ops/matmul/matmul.h"
 

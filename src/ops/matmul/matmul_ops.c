@@ -341,6 +341,11 @@ static tt_status transpose(struct tt_tensor **tensor, struct tt_call *call)
 	return tt_call_owned(call, tt_call_op(tensor, call, "ttnn.transpose", args, 4), tensor);
 }
 
+/*
+ * Upstream's condition. Elsewhere a transposed operand is a tensor of its own before the program, of the operand's type:
+ * block floats are rounded again, since 16 neighbours in a row share an exponent and a row is another one now. So
+ * small products in L1 differ from the same in interleaved DRAM, where the program is always one of these.
+ */
 static bool turns_itself(const struct tt_matmul_config *config)
 {
 	return config->kind == TT_MATMUL_1D || config->kind == TT_MATMUL_2D ||
