@@ -138,6 +138,12 @@ TTNN_API enum ttnn_status ttnn_device_deallocate_buffers(ttnn_device *device);
 /* Takes the next number, for an array of another library; false when no capture counts those. */
 TTNN_API bool ttnn_tensor_number(uint64_t *out);
 
+/*
+ * The warning of ttnn_graph_begin() if it would give one now, for a binding that gives its own: it is not given
+ * then. *out is NULL when there is none; free it with ttnn_free().
+ */
+TTNN_API enum ttnn_status ttnn_graph_open(char **out);
+
 /* ---- telling what was called ------------------------------------------------------------------ */
 
 /*
@@ -147,6 +153,15 @@ TTNN_API bool ttnn_tensor_number(uint64_t *out);
 TTNN_API bool ttnn_calls_heard(void);
 TTNN_API void ttnn_emit_call(const char *name, const struct ttnn_arg *args, size_t arg_count,
 			     const struct ttnn_value *result);
+
+/*
+ * An operation that a binding's user wrote, around those that it calls: recordings and graphs show it as they show
+ * the library's. False when nobody records: then it is not to be ended. Begin and end on the same thread; `error`
+ * is NULL when it succeeded.
+ */
+TTNN_API bool ttnn_operation_begin(const char *name, const struct ttnn_arg *args, size_t arg_count);
+TTNN_API void ttnn_operation_end(const struct ttnn_value *result, const char *error);
+TTNN_API bool ttnn_recording(void);
 
 /*
  * Operations that upstream writes in Python call others there, which its recordings show as calls of

@@ -18,19 +18,35 @@ static PyObject *graph_nodes(enum ttnn_status status, ttnn_graph *graph)
 	return nodes;
 }
 
-/* begin(no_dispatch) */
-static PyObject *begin(PyObject *module, PyObject *dry)
+/* begin(no_dispatch, this_thread, where) */
+static PyObject *begin(PyObject *module, PyObject *given)
 {
-	int truth = PyObject_IsTrue(dry);
+	struct ttnn_graph_options options = {.dialect = py_dialect()};
 	enum ttnn_status status;
+	int dry, this_thread;
 
 	(void)module;
-	if (truth < 0)
+	if (!PyArg_ParseTuple(given, "ppz", &dry, &this_thread, &options.where))
 		return NULL;
-	status = ttnn_graph_begin_as(truth ? TTNN_RUN_NO_DISPATCH : TTNN_RUN_NORMAL, py_dialect());
+	options.mode = dry ? TTNN_RUN_NO_DISPATCH : TTNN_RUN_NORMAL;
+	options.this_thread = this_thread;
+	status = ttnn_graph_begin_with(&options);
 	if (status != TTNN_OK)
 		return py_fail(status, "graph");
 	Py_RETURN_NONE;
+}
+
+/* What is to be said, once, before a capture begins inside of another; None: nothing. */
+static PyObject *open_text(PyObject *module, PyObject *unused)
+{
+	char *text;
+	enum ttnn_status status = ttnn_graph_open(&text);
+
+	(void)module;
+	(void)unused;
+	if (status == TTNN_OK && !text)
+		Py_RETURN_NONE;
+	return py_text(status, &text);
 }
 
 static PyObject *end(PyObject *module, PyObject *unused)
@@ -196,7 +212,9 @@ static PyObject *track_end(PyObject *module, PyObject *unused)
 }
 
 static PyMethodDef functions[] = {
-	{"begin", begin, METH_O, "begin(no_dispatch): a capture on this thread."},
+	{"begin", begin, METH_VARARGS,
+	 "begin(no_dispatch, this_thread, where): a capture on this thread."},
+	{"open_text", open_text, METH_NOARGS, "What is to be said of the newest capture, once."},
 	{"end", end, METH_NOARGS, "Ends the newest capture; its nodes."},
 	{"end_to_file", end_to_file, METH_O, "The same, and writes the report to this path."},
 	{"report", report, METH_NOARGS, "The report of the newest capture so far, as JSON text."},

@@ -188,7 +188,9 @@ static int fill(struct texts *texts, PyObject *dict, const ttnn_graph *graph, si
 	if (node.stack_count &&
 	    set(texts, dict, "stack_trace", strings(texts, node.stack, node.stack_count)) < 0)
 		return -1;
-	return form.bare ? 0 : set(texts, dict, "stacking_level", PyLong_FromLong(node.level));
+	if (!form.bare && set(texts, dict, "stacking_level", PyLong_FromLong(node.level)) < 0)
+		return -1;
+	return node.thread < 0 ? 0 : set(texts, dict, "thread", PyLong_FromLongLong(node.thread));
 }
 
 PyObject *py_graph_nodes(const ttnn_graph *graph)

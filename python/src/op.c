@@ -437,7 +437,20 @@ static PyObject *operations(PyObject *module, PyObject *unused)
 	return PyDict_Copy(by_name);
 }
 
+/* run_method(name, tensor, ...): what a method of the tensor does, for the package itself: nobody is told of a call. */
+static PyObject *run_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+			    PyObject *kwnames)
+{
+	const char *name = nargs > 1 ? PyUnicode_AsUTF8(args[0]) : NULL;
+
+	(void)module;
+	if (name)
+		return py_run_method(name, args + 1, (size_t)nargs - 1, kwnames);
+	return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "which method, of what?");
+}
+
 static PyMethodDef functions[] = {
+	{"run_method", FAST(run_method), "run_method(name, tensor, ...): untold."},
 	{"set_interceptor", set_interceptor, METH_O,
 	 "Calls this function in place of every operation; None: no more. Returns the one before."},
 	{"all_operations", operations, METH_NOARGS, "All operations by name."},

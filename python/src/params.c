@@ -13,6 +13,7 @@ struct pool {
 	struct py_scratch scratch;
 	PyObject *kept; /* list of objects that are in use until the call is told */
 	bool values;    /* of torch's tensors too */
+	bool brief;     /* objects are texts, and nothing of the user's is asked for them */
 };
 
 static int traced(struct ttnn_value *out, PyObject *object, struct pool *pool);
@@ -65,6 +66,17 @@ static struct ttnn_value *pairs(size_t count, const char *const *keys, struct po
 	for (size_t i = 0; items && i < count; i++)
 		items[2 * i] = ttnn_v_string(keys[i]);
 	return items;
+}
+
+/* str(object), or the name of a class that has attributes of its own, as those of users do. */
+static int brief_object(struct ttnn_value *out, PyObject *object, struct pool *pool)
+{
+	PyObject *type = (PyObject *)Py_TYPE(object);
+	PyObject *text = keep(pool, PyObject_HasAttrString(object, "__dict__")
+					    ? PyObject_GetAttrString(type, "__name__")
+					    : PyObject_Str(object));
+
+	return text && PyUnicode_Check(text) ? text_value(out, text, pool) : -1;
 }
 
 /* {"type": class, "repr": str(object)}; "value" for objects without attributes of their own. */
@@ -262,7 +274,8 @@ static int traced(struct ttnn_value *out, PyObject *object, struct pool *pool)
 	else if (is_torch(object))
 		return torch_value(out, object, pool);
 	else
-		return other_object(out, object, pool);
+		return pool->brief ? brief_object(out, object, pool)
+				   : other_object(out, object, pool);
 	return 0;
 }
 
@@ -377,6 +390,73 @@ static PyObject *emit(PyObject *module, PyObject *given)
 	py_emit_call(name, all, (size_t)PyTuple_GET_SIZE(args), kwnames, result);
 	Py_DECREF(kwnames);
 	PyMem_Free(all);
+	Py_RETURN_NONE;
+}
+
+/* The arguments of a call for a scope; none when they cannot be shown. */
+static void begin_scope(const char *name, PyObject *args, PyObject *kwargs)
+{
+	struct ttnn_told_call call = {0};
+	struct pool pool = {.brief = true};
+	PyObject *kwnames, **all = flatten(&kwnames, args, kwargs);
+
+	py_scratch_init(&pool.scratch);
+	if (all && ttnn_params_enter()) {
+		if (call_value(&call, all, (size_t)PyTuple_GET_SIZE(args), kwnames, &pool) < 0)
+			call.arg_count = 0;
+		ttnn_params_leave();
+	}
+	PyErr_Clear();
+	py_emit_stack();
+	py_emit_place();
+	Py_BEGIN_ALLOW_THREADS;
+	ttnn_operation_begin(name, call.args, call.arg_count);
+	Py_END_ALLOW_THREADS;
+	empty(&pool);
+	if (all)
+		Py_DECREF(kwnames);
+	PyMem_Free(all);
+}
+
+/* begin(name, args, kwargs) → whether somebody records: then end() is to follow. */
+static PyObject *begin_operation(PyObject *module, PyObject *const *given, Py_ssize_t count)
+{
+	const char *name;
+
+	(void)module;
+	if (!ttnn_recording())
+		Py_RETURN_FALSE;
+	if (count != 3 || !PyTuple_Check(given[1]) || !PyDict_Check(given[2]))
+		return PyErr_Format(PyExc_TypeError, "begin(name, args, kwargs)");
+	name = PyUnicode_AsUTF8(given[0]);
+	if (!name)
+		return NULL;
+	begin_scope(name, given[1], given[2]);
+	Py_RETURN_TRUE;
+}
+
+/* end(result, error or None) */
+static PyObject *end_operation(PyObject *module, PyObject *given)
+{
+	struct ttnn_value value = ttnn_v_none();
+	struct pool pool = {.brief = true};
+	const char *error;
+	PyObject *result;
+
+	(void)module;
+	if (!PyArg_ParseTuple(given, "Oz", &result, &error))
+		return NULL;
+	py_scratch_init(&pool.scratch);
+	if (!error && ttnn_params_enter()) {
+		if (traced(&value, result, &pool) < 0)
+			value = ttnn_v_none();
+		ttnn_params_leave();
+	}
+	PyErr_Clear();
+	Py_BEGIN_ALLOW_THREADS;
+	ttnn_operation_end(&value, error);
+	Py_END_ALLOW_THREADS;
+	empty(&pool);
 	Py_RETURN_NONE;
 }
 
@@ -587,6 +667,9 @@ static PyMethodDef functions[] = {
 	{"set", set_flag, METH_VARARGS, "set(flag, on)"},
 	{"heard", heard, METH_NOARGS, "Whether someone records calls."},
 	{"tell", emit, METH_VARARGS, "tell(name, args, kwargs, result): a call that is done."},
+	{"begin", (PyCFunction)(void (*)(void))begin_operation, METH_FASTCALL,
+	 "begin(name, args, kwargs): an operation written in Python begins. False: nobody records."},
+	{"end", end_operation, METH_VARARGS, "end(result, error): it has ended."},
 	{"write", write_file, METH_VARARGS,
 	 "write(name, args, kwargs, result, directory, values) -> the path of its file."},
 	{"value", value_text, METH_VARARGS, "value(object, values) -> JSON text."},

@@ -99,9 +99,9 @@ PyObject *py_tensor_getitem(PyObject *self, PyObject *key)
 
 /* ---- methods -------------------------------------------------------------------------------------------------- */
 
-/* The operation ttnn.Tensor.NAME with the tensor before the other arguments. */
-static PyObject *method(const char *name, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
-			PyObject *kwnames)
+/* An operation with the tensor before the other arguments: one that recordings show as a method. */
+static PyObject *run(const char *name, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+		     PyObject *kwnames)
 {
 	size_t named = kwnames ? (size_t)PyTuple_GET_SIZE(kwnames) : 0;
 	size_t count = (size_t)nargs + named;
@@ -115,53 +115,48 @@ static PyObject *method(const char *name, PyObject *self, PyObject *const *args,
 	return py_run_method(name, all, (size_t)nargs + 1, kwnames);
 }
 
-#define METHOD(name)                                                                               \
-	static PyObject *method_##name(PyObject *self, PyObject *const *args, Py_ssize_t nargs,    \
-				       PyObject *kwnames)                                          \
-	{                                                                                          \
-		return method("ttnn.Tensor." #name, self, args, nargs, kwnames);                   \
-	}
-METHOD(cpu)
-METHOD(deallocate)
-METHOD(pad)
-METHOD(unpad)
-
 /* to(layout) and to(device, ...); on a device another layout is an operation of its own. */
-static PyObject *method_to(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
-			   PyObject *kwnames)
+static PyObject *run_to(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
 	ttnn_tensor *tensor = ((struct py_tensor *)self)->tensor;
 	const ttnn_enum *type;
 	int64_t layout;
 
 	if (tensor && ttnn_tensor_get_device(tensor) && nargs > 0 &&
-	    py_enum_read(&type, &layout, args[0]) && type == py_enum_layout) {
-		PyObject *both[2] = {self, args[0]};
-
-		return py_run_method("ttnn.to_layout", both, 2, NULL);
-	}
-	return method("ttnn.Tensor.to", self, args, nargs, kwnames);
+	    py_enum_read(&type, &layout, args[0]) && type == py_enum_layout)
+		return run("ttnn.to_layout", self, args, 1, NULL);
+	return run("ttnn.Tensor.to", self, args, nargs, kwnames);
 }
 
 /* reshape(shape) and reshape(1, 2, 3) */
-static PyObject *method_reshape(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
-				PyObject *kwnames)
+static PyObject *run_reshape(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+			     PyObject *kwnames)
 {
 	PyObject *list, *result;
 
 	if (nargs == 0 || kwnames || !PyLong_Check(args[0]))
-		return method("ttnn.Tensor.reshape", self, args, nargs, kwnames);
+		return run("ttnn.Tensor.reshape", self, args, nargs, kwnames);
 	list = PyList_New(nargs);
 	for (Py_ssize_t i = 0; list && i < nargs; i++)
 		PyList_SET_ITEM(list, i, Py_NewRef(args[i]));
-	result = list ? method("ttnn.Tensor.reshape", self, &list, 1, NULL) : NULL;
+	result = list ? run("ttnn.Tensor.reshape", self, &list, 1, NULL) : NULL;
 	Py_XDECREF(list);
 	return result;
 }
 
-static PyObject *method_pad_to_tile(PyObject *self, PyObject *value)
+/* The only argument of a method, or NULL with an exception. */
+static PyObject *only(const char *name, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-	double pad = PyFloat_AsDouble(value);
+	if (nargs == 1 && !kwnames)
+		return args[0];
+	return PyErr_Format(PyExc_TypeError, "%s() takes exactly one argument", name);
+}
+
+static PyObject *run_pad_to_tile(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+				 PyObject *kwnames)
+{
+	PyObject *value = only("pad_to_tile", args, nargs, kwnames);
+	double pad = value ? PyFloat_AsDouble(value) : 0;
 	ttnn_tensor *tensor = ((struct py_tensor *)self)->tensor, *result;
 	enum ttnn_status status;
 	struct py_call guard;
@@ -174,14 +169,16 @@ static PyObject *method_pad_to_tile(PyObject *self, PyObject *value)
 	return status == TTNN_OK ? py_new_tensor(result) : py_fail(status, "Tensor.pad_to_tile");
 }
 
-static PyObject *method_unpad_from_tile(PyObject *self, PyObject *shape)
+static PyObject *run_unpad_from_tile(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+				     PyObject *kwnames)
 {
+	PyObject *shape = only("unpad_from_tile", args, nargs, kwnames);
 	ttnn_tensor *tensor = ((struct py_tensor *)self)->tensor, *result;
 	struct ttnn_shape wanted;
 	enum ttnn_status status;
 	struct py_call guard;
 
-	if (py_read_shape(&wanted, shape, "shape") < 0 || !tensor)
+	if (!shape || py_read_shape(&wanted, shape, "shape") < 0 || !tensor)
 		return NULL;
 	py_call_begin(&guard);
 	status = ttnn_tensor_unpad_from_tile(&result, tensor, &wanted);
@@ -190,16 +187,50 @@ static PyObject *method_unpad_from_tile(PyObject *self, PyObject *shape)
 				 : py_fail(status, "Tensor.unpad_from_tile");
 }
 
-#define FAST(function) (PyCFunction)(void (*)(void))(function), METH_FASTCALL | METH_KEYWORDS
+/* What came of a method, which is told as it was written. */
+static PyObject *told(const char *name, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+		      PyObject *kwnames, PyObject *result)
+{
+	size_t named = kwnames ? (size_t)PyTuple_GET_SIZE(kwnames) : 0;
+	PyObject *all[PY_ARGS];
+
+	if (!result || !ttnn_calls_heard() || (size_t)nargs + named + 1 > PY_ARGS)
+		return result;
+	all[0] = self;
+	if (nargs || named)
+		memcpy(all + 1, args, ((size_t)nargs + named) * sizeof(*all));
+	py_emit_call(name, all, (size_t)nargs + 1, kwnames, result);
+	return result;
+}
+
+/* The method of a name, which is the operation ttnn.Tensor.NAME, or another function. */
+#define METHOD_AS(name, run_it)                                                                    \
+	static PyObject *method_##name(PyObject *self, PyObject *const *args, Py_ssize_t nargs,    \
+				       PyObject *kwnames)                                          \
+	{                                                                                          \
+		return told("ttnn.Tensor." #name, self, args, nargs, kwnames, run_it);             \
+	}
+#define METHOD(name) METHOD_AS(name, run("ttnn.Tensor." #name, self, args, nargs, kwnames))
+METHOD(cpu)
+METHOD(deallocate)
+METHOD(pad)
+METHOD(unpad)
+METHOD_AS(to, run_to(self, args, nargs, kwnames))
+METHOD_AS(reshape, run_reshape(self, args, nargs, kwnames))
+METHOD_AS(pad_to_tile, run_pad_to_tile(self, args, nargs, kwnames))
+METHOD_AS(unpad_from_tile, run_unpad_from_tile(self, args, nargs, kwnames))
+
+/* To add one: METHOD() above, a row. */
+#define FAST(name) #name, (PyCFunction)(void (*)(void))method_##name, METH_FASTCALL | METH_KEYWORDS
 static PyMethodDef methods[] = {
-	{"cpu", FAST(method_cpu), "A copy on the host."},
-	{"to", FAST(method_to), "A copy on a device, or in another layout."},
-	{"deallocate", FAST(method_deallocate), "Gives the device memory back now."},
-	{"pad", FAST(method_pad), "With more padding around what a host tensor stores."},
-	{"unpad", FAST(method_unpad), "A part of what a host tensor stores."},
-	{"reshape", FAST(method_reshape), "Another shape of the same elements."},
-	{"pad_to_tile", method_pad_to_tile, METH_O, "Padded to whole tiles, in rows."},
-	{"unpad_from_tile", method_unpad_from_tile, METH_O, "The way back."},
+	{FAST(cpu), "A copy on the host."},
+	{FAST(to), "A copy on a device, or in another layout."},
+	{FAST(deallocate), "Gives the device memory back now."},
+	{FAST(pad), "With more padding around what a host tensor stores."},
+	{FAST(unpad), "A part of what a host tensor stores."},
+	{FAST(reshape), "Another shape of the same elements."},
+	{FAST(pad_to_tile), "Padded to whole tiles, in rows."},
+	{FAST(unpad_from_tile), "The way back."},
 	{NULL, NULL, 0, NULL},
 };
 

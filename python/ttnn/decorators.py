@@ -16,6 +16,7 @@ from ttnn import _ttnn
 FastOperation = Operation = _ttnn.Operation
 
 REGISTERED_OPERATIONS = {}
+_IN_LIBRARY = frozenset(_ttnn.all_operations())
 PRE_OPERATION_HOOKS = []
 POST_OPERATION_HOOKS = []
 _inside = threading.local()
@@ -128,12 +129,21 @@ class PythonOperation:
             attach_golden_function(self, golden_function, preprocess_golden_function_inputs=preprocess)
 
     def run(self, *args, **kwargs):
-        return self.function(*args, **kwargs)
+        # One that makes an operation of the library usable from Python is recorded as that.
+        if self.name in _IN_LIBRARY or not _ttnn.params.begin(self.name, args, kwargs):
+            return self.function(*args, **kwargs)
+        try:
+            output = self.function(*args, **kwargs)
+        except BaseException as error:
+            _ttnn.params.end(None, f"{type(error).__name__}: {error}")
+            raise
+        _ttnn.params.end(output, None)
+        return output
 
     def __call__(self, *args, **kwargs):
         # As operations of the library: a command queue may be named, and nothing depends on it.
         kwargs.pop("queue_id" if "queue_id" in kwargs else "cq_id", None)
-        output = _call(self, args, kwargs) if _intercepted() else self.function(*args, **kwargs)
+        output = _call(self, args, kwargs) if _intercepted() else self.run(*args, **kwargs)
         if _ttnn.params.heard():
             _ttnn.params.tell(self.name, args, kwargs, output)
         return output

@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import pathlib
+import sys
 import threading
 import warnings
 
@@ -45,8 +46,24 @@ _cpp_end_graph_capture_to_file = _ttnn.graph.end_to_file
 # ---- captures
 
 
-def begin_graph_capture(run_mode=None, *, _internal=False):
-    """Begins a capture on this thread; the outermost one's mode decides what is run."""
+def _where():
+    """The user's line that is being run, as notebooks call it there."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__") in (__name__, "contextlib"):
+        frame = frame.f_back
+    file, compiler = frame.f_code.co_filename, None
+    if "IPython" in sys.modules:
+        compiler = getattr(sys.modules["IPython"].get_ipython(), "compile", None)
+    cell = compiler.format_code_name(file) if hasattr(compiler, "format_code_name") else None
+    return f"{' '.join(cell) if cell else file}, line {frame.f_lineno}"
+
+
+def begin_graph_capture(run_mode=None, *, this_thread=False, _internal=False):
+    """Begins a capture on this thread; the outermost one's mode decides what is run.
+
+    It hears all threads, or only this one; in dialect tt-metal always only this one. A warning is given, once, if another
+    is open on this thread: maybe it was forgotten. `with capture():` forgets none.
+    """
     if run_mode is not None and not isinstance(run_mode, RunMode):
         raise TypeError(f"run_mode is {run_mode!r}; it can be RunMode.NORMAL or RunMode.NO_DISPATCH of ttnn.graph")
     outermost = not is_graph_capture_active()
@@ -55,8 +72,10 @@ def begin_graph_capture(run_mode=None, *, _internal=False):
         _outermost.dry = run_mode == RunMode.NO_DISPATCH
         if not _internal:
             reset_comparison_records_data()
+    if not outermost and (text := _ttnn.graph.open_text()):
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
     try:
-        _ttnn.graph.begin(run_mode == RunMode.NO_DISPATCH)
+        _ttnn.graph.begin(run_mode == RunMode.NO_DISPATCH, this_thread, _where())
     except BaseException:
         if outermost:
             python_io.end()
@@ -74,7 +93,7 @@ def is_dry():
 
 def _end(end, report=None):
     if not is_graph_capture_active():
-        return None
+        return end()  # which refuses, and says who has one
     written = None
     try:
         graph = end()
@@ -86,14 +105,12 @@ def _end(end, report=None):
 
 
 def end_graph_capture():
-    """Ends the newest capture: its nodes. None when there is none."""
+    """Ends the newest capture of this thread: its nodes. RuntimeError when it has none."""
     return _end(_cpp_end_graph_capture)
 
 
 def end_graph_capture_to_file(report_path):
     """The same, and writes a report of it. Directories are made."""
-    if not is_graph_capture_active():
-        raise RuntimeError("there is no capture to end: begin_graph_capture() was not called on this thread")
     graph = _end(lambda: _cpp_end_graph_capture_to_file(report_path), report_path)
     if graph is not None and has_comparison_records():
         comparison_records.write(pathlib.Path(report_path).with_suffix(COMPARISON_RECORDS_SIDECAR_SUFFIX))
@@ -109,6 +126,33 @@ def get_current_report():
 def load(path):
     """The nodes of a graph or report in JSON of any dialect, or of a .ttrace file."""
     return _ttnn.graph.load(path)
+
+
+class capture:
+    """A capture as long as a block lasts, also when that fails:
+
+        with ttnn.graph.capture(RunMode.NO_DISPATCH) as captured:
+            ...
+        captured.graph  # its nodes
+
+    With a path its report is written there, unless the block fails. Captures that the block left open are ended with it.
+    """
+
+    def __init__(self, run_mode=None, path=None, *, this_thread=False):
+        self.graph = None
+        self._how = run_mode, path, this_thread
+
+    def __enter__(self):
+        self._depth = _ttnn.graph.depth()
+        begin_graph_capture(self._how[0], this_thread=self._how[2])
+        return self
+
+    def __exit__(self, failure, *unused):
+        while _ttnn.graph.depth() > self._depth + 1:
+            end_graph_capture()
+        if _ttnn.graph.depth() > self._depth:
+            path = self._how[1] if failure is None else None
+            self.graph = end_graph_capture() if path is None else end_graph_capture_to_file(path)
 
 
 @contextlib.contextmanager
@@ -127,14 +171,9 @@ def full_graph_capture(report_path, *, run_mode=None, slow_dispatch=True):
     before = is_stack_trace_enabled(), is_buffer_pages_enabled()
     enable_stack_traces()
     enable_buffer_pages()
-    begin_graph_capture(run_mode)
     try:
-        yield
-    except BaseException:
-        end_graph_capture()
-        raise
-    else:
-        end_graph_capture_to_file(report_path)
+        with capture(run_mode, report_path):
+            yield
     finally:
         _ttnn.graph.set_switch(_ttnn.graph.STACKS, before[0])
         _ttnn.graph.set_switch(_ttnn.graph.PAGES, before[1])

@@ -80,7 +80,7 @@ def _to_single_device(host_tensor, mesh_device, coord, memory_config):
     """A host tensor on one device of a mesh."""
     import ttnn
 
-    parts = ttnn.get_device_tensors(host_tensor.to(mesh_device, memory_config))
+    parts = ttnn.get_device_tensors(_ttnn.run_method("ttnn.Tensor.to", host_tensor, mesh_device, memory_config))
     row, column = coord
     return parts[row * list(mesh_device.shape)[1] + column]
 

@@ -168,7 +168,7 @@ def dump_overlapped_tensors(file_name, views):
     for i, tensor in enumerate(tensors):
         if tensor.tensor_id != tensors[0].tensor_id:
             raise RuntimeError(f"All OverlappedTensorViews must reference the same fused tensor (view {i} differs)")
-    fused, data = _saved(tensors[0].cpu())
+    fused, data = _saved(_ttnn.run_method("ttnn.Tensor.cpu", tensors[0]))
     try:
         header = _header(views, fused)
     except (ValueError, struct.error) as error:
@@ -203,7 +203,7 @@ def load_overlapped_tensors(file_name, device=None):
         path.write_bytes(whole)
         tensor = _ttnn.tensor.load(path)
     if device is not None:
-        tensor = tensor.to(device, tensor.memory_config())
+        tensor = _ttnn.run_method("ttnn.Tensor.to", tensor, device, tensor.memory_config())
     return {name: OverlappedTensor(tensor, **parts) for name, parts in views}
 
 

@@ -29,6 +29,7 @@
 enum tt_lock_rank {
 	TT_RANK_NONE,     /* of an object of all zero, which nobody shares: no fork knows of it */
 	TT_RANK_LOOP,     /* base/pool.c: held for a whole loop, so a fork does not wait for it */
+	TT_RANK_GRAPHS,   /* trace/session.c: the captures that are open, of all threads */
 	TT_RANK_PARAMS,   /* trace/params.c: on or off; attaches a listener */
 	TT_RANK_RERUN,    /* ops/rerun.c: the traces of devices; lists and frees buffers */
 	TT_RANK_DEVICE,   /* device/device.h: the submeshes of one; makes memory, and tells of it */

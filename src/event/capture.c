@@ -324,13 +324,19 @@ static inline bool follow(struct stream *stream, struct tt_stamp *stamp,
 			  const struct tt_event *event)
 {
 	struct tt_capture *capture = stream->capture;
+	uint64_t op;
 
 	switch (event->kind) {
 	case TT_EVENT_SCOPE_BEGIN:
 		if (stream->depth++)
 			break;
-		stamp->op = atomic_fetch_add_explicit(&capture->ops, 1, memory_order_relaxed) + 1;
-		stream->inside = capture->whole || in_window(capture, stamp->op);
+		if (tt_scope_is_call(&event->begin))
+			stamp->op = op =
+				atomic_fetch_add_explicit(&capture->ops, 1, memory_order_relaxed) +
+				1;
+		else
+			op = atomic_load_explicit(&capture->ops, memory_order_relaxed);
+		stream->inside = capture->whole || in_window(capture, op);
 		break;
 	case TT_EVENT_SCOPE_END:
 		/* Of a scope that was open when the capture began. */

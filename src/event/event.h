@@ -26,6 +26,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "event/value.h"
 #include "tensor/spread.h"
@@ -92,6 +93,16 @@ struct tt_event_scope_begin {
 	uint32_t
 		left_out; /* of an OPERATION: so many args at the end are defaults that nobody gave */
 };
+
+/* The scope in which a tensor gives its memory back. */
+#define TT_SCOPE_DEALLOCATE "Tensor::deallocate"
+
+/* Whether an outermost scope is a call of the user, which is numbered: not when a tensor merely loses its last owner. */
+static inline bool tt_scope_is_call(const struct tt_event_scope_begin *begin)
+{
+	return begin->kind != TT_SCOPE_HOST || !begin->name ||
+	       strcmp(begin->name, TT_SCOPE_DEALLOCATE) != 0;
+}
 
 struct tt_event_scope_end {
 	const struct tt_event_tensor *outputs;

@@ -302,7 +302,7 @@ void tt_call_drop(struct tt_call *call, struct tt_tensor *tensor)
 
 	disown(call, tensor);
 	if (last)
-		tt_host_begin(call, "Tensor::deallocate", NULL, 0);
+		tt_host_begin(call, TT_SCOPE_DEALLOCATE, NULL, 0);
 	ttnn_tensor_unref(tensor);
 	if (last)
 		tt_host_end(call, NULL, TTNN_OK);
@@ -312,7 +312,7 @@ void tt_call_deallocate(struct tt_call *call, struct tt_tensor *tensor)
 {
 	struct tt_buffer *buffer = tt_tensor_buffer(tensor);
 
-	tt_host_begin(call, "Tensor::deallocate", NULL, 0);
+	tt_host_begin(call, TT_SCOPE_DEALLOCATE, NULL, 0);
 	if (buffer && !(tt_rerunning() && tt_buffer_root(buffer)->mode == TT_BUFFER_REAL))
 		tt_tensor_give_up(tensor);
 	tt_host_end(call, NULL, TTNN_OK);
@@ -643,6 +643,67 @@ tt_status tt_call_python(struct tt_tensor **out, struct tt_call *parent, const c
 	if (listener)
 		listener->end(status, status == TTNN_OK ? &results : NULL);
 	return status == TTNN_OK ? only_result(out, &results, name) : status;
+}
+
+/* ---- operations of a binding's user --------------------------------------------------------------------------- */
+
+bool ttnn_recording(void)
+{
+	return tt_event_on();
+}
+
+/* "ttnn.mine" as C++ would name it; NULL when memory is exhausted. */
+static const char *name_in_cpp(const char *name)
+{
+	struct tt_str text = {0};
+	const char *kept;
+
+	for (; *name; name++)
+		if (*name == '.')
+			tt_str_adds(&text, "::");
+		else
+			tt_str_addc(&text, *name);
+	kept = text.failed ? NULL : tt_event_intern(tt_str_text(&text));
+	tt_str_deinit(&text);
+	return kept;
+}
+
+bool ttnn_operation_begin(const char *name, const struct ttnn_arg *args, size_t arg_count)
+{
+	struct tt_event_scope_begin scope = {.kind = TT_SCOPE_FRONTEND};
+	struct tt_tensor *tensors[2 * TT_OUTPUTS_MAX];
+	struct ttnn_value values[TT_ARGS_MAX];
+	const char *cpp_name;
+	size_t count = 0;
+
+	if (!tt_event_on())
+		return false;
+	scope.name = tt_event_intern(name);
+	cpp_name = name_in_cpp(name);
+	if (!scope.name || !cpp_name)
+		return false;
+	if (!depth)
+		error_emitted = false;
+	tt_emit_begin(&scope, NULL, 0);
+	scope = (struct tt_event_scope_begin){
+		.kind = TT_SCOPE_OPERATION, .name = cpp_name, .args = values};
+	for (; scope.arg_count < arg_count && scope.arg_count < TT_ARGS_MAX; scope.arg_count++) {
+		values[scope.arg_count] = args[scope.arg_count].value;
+		count = gather(tensors, count, 2 * TT_OUTPUTS_MAX, &values[scope.arg_count]);
+	}
+	tt_emit_begin(&scope, tensors, count);
+	return true;
+}
+
+void ttnn_operation_end(const struct ttnn_value *result, const char *error)
+{
+	struct tt_tensor *tensors[TT_OUTPUTS_MAX];
+	size_t count = error ? 0 : gather(tensors, 0, TT_OUTPUTS_MAX, result);
+
+	if (error)
+		tt_emit_error(tt_fail(TTNN_INVALID, "%s", error));
+	tt_emit_end(tensors, count, error);
+	tt_emit_end(NULL, 0, error);
 }
 
 enum ttnn_status ttnn_call_one(ttnn_tensor **out, const char *name, const struct ttnn_arg *args,

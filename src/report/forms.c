@@ -191,7 +191,7 @@ static tt_status make_key(struct tt_report_forms *forms, const struct tt_graph_n
 			put_word(forms, param->unsigned_integer);
 		}
 	}
-	put_word(forms, node->argument_count);
+	put_word(forms, node->argument_count | (uint64_t)node->thread << 32);
 	numbered = numbered && node->arguments_number;
 	if (numbered)
 		put_word(forms, node->arguments_number);

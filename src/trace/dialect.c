@@ -30,12 +30,13 @@ static const struct tt_dialect dialects[] = {
 							   .takes = true,
 							   .guarded = true},
 				},
-			.unwritten = "Tensor::deallocate",
+			.unwritten = TT_SCOPE_DEALLOCATE,
 			.one_memory = true,
 			.errors = true,
 			.stacks = true,
 			.duration_params = true,
 			.all_threads = true,
+			.threads = true,
 			.view_addresses = true,
 		},
 	[TTNN_DIALECT_TT_METAL] =
@@ -83,6 +84,7 @@ static const struct {
 	{TT_GRAPH_FUNCTION_END, TT_KEY_DURATION, TTNN_DIALECT_SEED},
 	{TT_GRAPH_CAPTURE_END, TT_KEY_DURATION, TTNN_DIALECT_SEED},
 	{TT_GRAPH_CAPTURE_START, TT_KEY_BUFFERS, TTNN_DIALECT_SEED},
+	{TT_GRAPH_CAPTURE_START, TT_KEY_THREADS, TTNN_DIALECT_SEED},
 };
 
 bool tt_dialect_has(enum ttnn_dialect dialect, enum tt_graph_type type, enum tt_graph_key key)

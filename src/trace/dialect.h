@@ -36,6 +36,7 @@ struct tt_dialect {
 	bool device_pointers;      /* a device in arguments is an address, not its id */
 	bool renumbers;            /* results get new tensor ids on their way out */
 	bool all_threads;          /* a capture hears every thread */
+	bool threads;              /* nodes of several threads say of which they are */
 	bool view_addresses;       /* a view says where it lies, as what owns its buffer does */
 };
 

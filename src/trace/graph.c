@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
+#include "event/event.h"
 #include "trace/course.h"
 
 #define X(constant, name) name,
@@ -160,7 +161,7 @@ bool tt_graph_names_operation(const char *name, int32_t level)
 {
 	return strncmp(name, "ttnn.", 5) == 0 ||
 	       (strncmp(name, "ttnn::", 6) == 0 && strncmp(name, "ttnn::prim::", 12) != 0) ||
-	       level == 1;
+	       (level == 1 && strcmp(name, TT_SCOPE_DEALLOCATE) != 0);
 }
 
 bool tt_graph_is_operation(const struct tt_graph_node *node)

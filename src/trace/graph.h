@@ -68,6 +68,7 @@ enum tt_graph_type {
 	X(STORAGE_TYPE, "storage_type")                                                            \
 	X(SIZE, "size")                                                                            \
 	X(BUFFERS, "buffers")                                                                      \
+	X(THREADS, "threads")                                                                      \
 	X(TYPE, "type")                                                                            \
 	X(PAGE_SIZE, "page_size")                                                                  \
 	X(NUM_CORES, "num_cores")                                                                  \
@@ -139,6 +140,7 @@ struct tt_graph_node {
 	struct tt_pattern *pattern;
 	const int64_t *numbers;
 	uint32_t number_count;
+	uint32_t thread; /* that it is of, + 1; 0: not said, all are of one */
 };
 
 /* What became of device memory, when events told it: trace/course.h. */

@@ -79,6 +79,8 @@ void tt_graph_write_node(struct tt_jsonw *w, const struct tt_graph *graph,
 		tt_jsonw_strings(w, "stack_trace", node->stack, node->stack_count);
 	if (!node->bare)
 		tt_jsonw_key_int(w, "stacking_level", node->level);
+	if (node->thread)
+		tt_jsonw_key_int(w, "thread", node->thread - 1);
 	tt_jsonw_end(w);
 }
 

@@ -56,7 +56,8 @@ static struct sheet begin_like(struct tt_project *p, uint32_t node, uint64_t fir
 		return s;
 	key = (struct tt_pattern_key){
 		{n->type | (uint64_t)n->has_duration << 8 | (uint64_t)(uint32_t)n->level << 32,
-		 n->argument_count, n->arguments_number, first, second, third}};
+		 n->argument_count | (uint64_t)n->thread << 32, n->arguments_number, first, second,
+		 third}};
 	s.pattern = tt_pattern_find(&p->patterns, &key);
 	s.known = s.pattern && s.pattern->form;
 	s.numbers = p->numbers;
@@ -478,12 +479,11 @@ void tt_node_event(struct tt_project *p, uint32_t node, const struct tt_event_bu
 	} while (!end(&s, node));
 }
 
-void tt_node_capture_start(struct tt_project *p)
+/* The buffers from before the capture. */
+static void put_there(struct sheet *s)
 {
-	struct sheet s = begin(p, 0);
+	struct tt_project *p = s->p;
 
-	if (!p->there.count || !tt_dialect_has(p->options.dialect, s.type, TT_KEY_BUFFERS))
-		return;
 	tt_str_addc(compose(p), '[');
 	for (size_t i = 0; i < p->there.count; i++) {
 		const struct tt_event_buffer *b = &p->there.data[i];
@@ -503,8 +503,46 @@ void tt_node_capture_start(struct tt_project *p)
 		tt_str_adds(&p->text, "\"}");
 	}
 	tt_str_addc(&p->text, ']');
-	put_composed(&s, TT_KEY_BUFFERS);
-	end(&s, 0);
+	put_composed(s, TT_KEY_BUFFERS);
+}
+
+/* What the numbers of threads stand for. */
+static void put_threads(struct sheet *s)
+{
+	struct tt_jsonw w;
+
+	tt_jsonw_init_str(&w, compose(s->p),
+			  (struct tt_jsonw_style){.compact = true, .utf8 = true});
+	tt_jsonw_array(&w);
+	for (size_t i = 0; i < s->p->threads.count; i++) {
+		const struct tt_project_thread *t = &s->p->threads.data[i];
+
+		if (!t->seen)
+			continue;
+		tt_jsonw_object(&w);
+		tt_jsonw_key_int(&w, "id", (int64_t)t->system_id);
+		tt_jsonw_key_string(&w, "name", t->name ? t->name : "");
+		tt_jsonw_key_int(&w, "thread", (int64_t)i);
+		tt_jsonw_end(&w);
+	}
+	tt_jsonw_end(&w);
+	if (tt_jsonw_finish(&w) != TTNN_OK)
+		tt_project_fail(s->p, tt_fail_nomem());
+	put_composed(s, TT_KEY_THREADS);
+}
+
+void tt_node_capture_start(struct tt_project *p)
+{
+	struct sheet s = begin(p, 0);
+	bool there = p->there.count && !(s.lacks >> TT_KEY_BUFFERS & 1);
+	bool threads = p->several && !(s.lacks >> TT_KEY_THREADS & 1);
+
+	if (there)
+		put_there(&s);
+	if (threads)
+		put_threads(&s);
+	if (there || threads)
+		end(&s, 0);
 }
 
 /* ---- programs ------------------------------------------------------------------------------------------------ */

@@ -47,6 +47,15 @@ void tt_project_give(struct tt_project *p, uint32_t from, uint32_t to)
 		p->options.sink->made(p->options.context, to);
 }
 
+static void note_thread(struct tt_project *p, const struct tt_project_thread *t)
+{
+	if (!t->number)
+		return;
+	p->thread = p->thread ? p->thread : t->number;
+	p->several |= p->thread != t->number;
+	p->threads.data[t->number - 1].seen = true;
+}
+
 /* A new node inside the innermost function; node 0, and a failure, when memory is exhausted. */
 uint32_t tt_project_add(struct tt_project *p, const struct tt_project_thread *t,
 			enum tt_graph_type type)
@@ -60,6 +69,7 @@ uint32_t tt_project_add(struct tt_project *p, const struct tt_project_thread *t,
 					   p->count));
 		return 0;
 	}
+	note_thread(p, t);
 	if (!tt_project_describes(p))
 		return tt_project_counts(p) ? p->count++ : 0;
 	node = tt_graph_add(&p->graph, type);
@@ -69,6 +79,8 @@ uint32_t tt_project_add(struct tt_project *p, const struct tt_project_thread *t,
 	}
 	node->level = (int32_t)t->open.count;
 	node->counter = p->count;
+	if (p->dialect->threads && (p->options.how == TT_PROJECT_GRAPH || p->options.several))
+		node->thread = t->number;
 	return p->count++;
 }
 
@@ -429,7 +441,8 @@ static void start_function(struct tt_project *p, struct tt_project_thread *t,
 		close_left(p, t, now, begin->name);
 	around = tt_project_top(t);
 	call.level = (int32_t)t->open.count + 1;
-	call.operation = call.level == 1 || know(p, call.name)->operation;
+	call.operation =
+		know(p, call.name)->operation || tt_graph_names_operation(call.name, call.level);
 	slot = TT_VEC_PUSH(&t->open);
 	if (!slot) {
 		tt_project_fail(p, tt_fail_nomem());
@@ -591,7 +604,8 @@ static struct tt_project_thread *thread_of(struct tt_project *p, uint32_t number
 			tt_project_fail(p, tt_fail_nomem());
 			return NULL;
 		}
-		*t = (struct tt_project_thread){.last_end = -1};
+		*t = (struct tt_project_thread){.last_end = -1,
+						.number = (uint32_t)p->threads.count};
 	}
 	return &p->threads.data[number];
 }
@@ -662,6 +676,10 @@ void tt_project_event(struct tt_project *p, const struct tt_event *event, uint64
 	case TT_EVENT_STACK:
 		on_stack(p, t, &event->stack);
 		break;
+	case TT_EVENT_THREAD:
+		t->system_id = event->thread.system_id;
+		t->name = tt_arena_strdup(&p->kept, event->thread.name ? event->thread.name : "");
+		break;
 	default:
 		break;
 	}
@@ -680,6 +698,8 @@ static void complete(struct tt_project *p)
 		if (p->devices.data[i].row.cb_limit > p->graph.l1_bank)
 			p->graph.l1_bank = p->devices.data[i].row.cb_limit;
 	course->bank = p->graph.l1_bank;
+	for (size_t i = 0; !p->several && i < p->graph.count; i++)
+		p->graph.nodes[i].thread = 0;
 }
 
 tt_status tt_project_take(struct tt_graph *out, struct tt_project *p)

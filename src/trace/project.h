@@ -67,6 +67,7 @@ struct tt_project_options {
 	bool course;       /* follow what becomes of memory; a whole graph always does */
 	/* Of a stream: edges are read behind the nodes: tt_stream_trace_apart(). Its bar is that of the first reading. */
 	bool apart;
+	bool several; /* of TT_PROJECT_NODES: nodes are of several threads, as one said before that counted them */
 	bool plain; /* nodes have those params alone that people read: names, numbers of tensors, shapes */
 	const struct tt_project_sink *sink; /* (optional) */
 	void *context;                      /* the sink's */
@@ -106,6 +107,10 @@ struct tt_project_thread {
 	int64_t last_end;                       /* node, or -1 */
 	TT_VEC(char *) stack;                   /* for the next function */
 	bool stack_python;                      /* so far it is Python's */
+	uint32_t number;                        /* of the thread, + 1; 0: nobody's */
+	bool seen;                              /* a node is of it */
+	uint64_t system_id;                     /* the kernel's number, and its name, if that is known */
+	const char *name;
 	bool told_memory; /* of the program that is launched next, row by row */
 };
 
@@ -135,6 +140,8 @@ struct tt_project {
 		[TT_GRAPH_OTHER]; /* keys that the dialect's nodes of each kind have not, as bits */
 	struct tt_graph graph;    /* or the nodes that were not dropped yet */
 	uint32_t count;           /* nodes so far */
+	uint32_t thread;          /* of the first node that is of any, + 1 */
+	bool several;             /* there are nodes of others */
 	struct tt_arena kept;     /* what is known of devices */
 	TT_VEC(struct tt_project_thread) threads; /* by number */
 	TT_VEC(struct tt_project_device) devices;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <ttnn_frontend.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include "base/env.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "device/devtensor.h"
@@ -21,6 +23,7 @@
 #include "event/ttrace.h"
 #include "tensor/tensor.h"
 #include "trace/graph_report.h"
+#include "trace/params.h"
 #include "trace/query.h"
 
 /* ---- traces as graphs -------------------------------------------------------------------------------- */
@@ -187,6 +190,10 @@ tt_status tt_graph_open(struct tt_graph *out, const char *path, enum ttnn_dialec
 /* A capture that was begun and not ended; newest first. */
 struct session {
 	struct session *older;
+	struct session *next, **link; /* of those of all threads; link NULL: not among them */
+	char *where;                  /* the line of the program that began it, or NULL */
+	long thread;                  /* the kernel's number */
+	bool told;                    /* somebody was told that it is open */
 	struct tt_capture *capture;
 	struct tt_project_options options;
 	enum ttnn_run_mode before; /* this thread's mode */
@@ -203,10 +210,82 @@ static int is_rehearsal(const struct session *s)
 	return s->options.mode == TTNN_RUN_NO_DISPATCH && s->options.actual == TTNN_RUN_NORMAL;
 }
 
+static void forget_threads(struct tt_lock *unused);
+static const struct tt_lock_forks forks = {.child = forget_threads};
+TT_LOCK_STATIC(open_lock, TT_RANK_GRAPHS, &forks);
+static struct session *open_sessions;
+
+/* What a child of a fork has of its parent's captures is of no use: it says nothing of them. */
+static void forget_threads(struct tt_lock *unused)
+{
+	(void)unused;
+	for (struct session *s = open_sessions; s; s = s->next)
+		s->link = NULL;
+	open_sessions = NULL;
+}
+
+static void list(struct session *s)
+{
+	tt_lock_take(&open_lock);
+	s->next = open_sessions;
+	s->link = &open_sessions;
+	if (s->next)
+		s->next->link = &s->next;
+	open_sessions = s;
+	tt_lock_give(&open_lock);
+}
+
+static void unlist(struct session *s)
+{
+	tt_lock_take(&open_lock);
+	if (s->link) {
+		*s->link = s->next;
+		if (s->next)
+			s->next->link = s->link;
+		s->link = NULL;
+	}
+	tt_lock_give(&open_lock);
+}
+
 static void free_session(struct session *s)
 {
 	tt_capture_free(s->capture);
+	tt_free(s->where);
 	tt_free(s);
+}
+
+/* "a NO_DISPATCH capture is open since 14:03:07, begun in model.py, line 12" */
+static void describe(struct tt_str *out, const struct session *s)
+{
+	char stamp[TT_PARAMS_STAMP]; /* YYYYMMDD_HHMMSS_... */
+
+	tt_params_stamp(stamp, s->wall_ns);
+	tt_str_addf(out, "a %s capture is open since %.2s:%.2s:%.2s",
+		    s->options.mode == TTNN_RUN_NO_DISPATCH ? "NO_DISPATCH" : "NORMAL", stamp + 9,
+		    stamp + 11, stamp + 13);
+	if (s->where)
+		tt_str_addf(out, ", begun in %s", s->where);
+}
+
+/* That this thread has no capture, and who has one. */
+static tt_status fail_without(void)
+{
+	struct tt_str text = {0};
+	tt_status status;
+
+	tt_lock_take(&open_lock);
+	if (open_sessions) {
+		tt_str_addf(&text, "; on thread %ld ", open_sessions->thread);
+		describe(&text, open_sessions);
+		tt_str_adds(&text, ": it is ended there");
+	} else {
+		tt_str_adds(&text, ", nor on another: nothing was begun, or it was ended already");
+	}
+	tt_lock_give(&open_lock);
+	status = tt_fail(TTNN_STATE, "no graph capture is running on this thread%s",
+			 text.failed ? "" : tt_str_text(&text));
+	tt_str_deinit(&text);
+	return status;
 }
 
 /* Takes the newest session off this thread. */
@@ -215,6 +294,7 @@ static struct session *leave(void)
 	struct session *s = newest;
 
 	newest = s->older;
+	unlist(s);
 	tt_run_mode_set(s->before);
 	tt_run_rehearsals(-is_rehearsal(s));
 	if (tt_dialect(s->options.dialect)->renumbers)
@@ -253,26 +333,85 @@ static void watch_thread(void)
 		pthread_setspecific(at_exit, &at_exit);
 }
 
+/* The process ends: what is open is dropped. */
+__attribute__((destructor)) static void end_with_process(void)
+{
+	struct tt_str text = {0};
+
+	tt_lock_take(&open_lock);
+	for (const struct session *s = open_sessions; s; s = s->next) {
+		tt_str_clear(&text);
+		describe(&text, s);
+		tt_log(TT_LOG_WARN, "the process ends, and %s: what it recorded is dropped",
+		       tt_str_text(&text));
+	}
+	tt_lock_give(&open_lock);
+	tt_str_deinit(&text);
+}
+
 /* ---- beginning and ending ------------------------------------------------------------------------------- */
 
-enum ttnn_status ttnn_graph_begin_as(enum ttnn_run_mode mode, enum ttnn_dialect dialect)
+enum ttnn_status ttnn_graph_open(char **out)
 {
-	const struct tt_dialect *rules = tt_dialect(dialect);
-	struct session *s;
+	struct tt_str text = {0};
+
+	*out = NULL;
+	if (!newest || newest->told)
+		return TTNN_OK;
+	newest->told = true;
+	describe(&text, newest);
+	tt_str_adds(&text, newest->options.actual == TTNN_RUN_NO_DISPATCH
+				   ? ": nothing is computed until the outermost one ends"
+				   : ": what begins now is inside of it");
+	return tt_str_take(out, &text);
+}
+
+/* Captures nest; one that was forgotten, after a failure say, nests likewise. */
+static void tell_open(void)
+{
+	char *text;
+
+	if (tt_log_on(TT_LOG_WARN) && ttnn_graph_open(&text) == TTNN_OK && text) {
+		tt_log(TT_LOG_WARN, "%s", text);
+		tt_free(text);
+	}
+}
+
+static tt_status new_session(struct session **out, const struct ttnn_graph_options *options)
+{
+	struct session *s = tt_calloc(1, sizeof(*s));
 	tt_status status;
 
-	TT_TRY(tt_env_check());
-	s = tt_calloc(1, sizeof(*s));
 	if (!s)
 		return tt_fail_nomem();
-	s->options = (struct tt_project_options){
-		.dialect = dialect, .mode = mode, .actual = newest ? newest->options.actual : mode};
-	status = tt_capture_begin(&s->capture,
-				  &(struct tt_capture_options){.this_thread = !rules->all_threads});
-	if (status != TTNN_OK) {
-		tt_free(s);
-		return status;
-	}
+	s->options = (struct tt_project_options){.dialect = options->dialect,
+						 .mode = options->mode,
+						 .actual = newest ? newest->options.actual
+								  : options->mode};
+	s->thread = (long)syscall(SYS_gettid);
+	s->where = options->where ? tt_strdup(options->where) : NULL;
+	status = options->where && !s->where ? tt_fail_nomem() : TTNN_OK;
+	if (status == TTNN_OK)
+		status = tt_capture_begin(
+			&s->capture,
+			&(struct tt_capture_options){
+				.this_thread = options->this_thread ||
+					       !tt_dialect(options->dialect)->all_threads});
+	if (status == TTNN_OK)
+		*out = s;
+	else
+		free_session(s);
+	return status;
+}
+
+enum ttnn_status ttnn_graph_begin_with(const struct ttnn_graph_options *options)
+{
+	const struct tt_dialect *rules = tt_dialect(options->dialect);
+	struct session *s = NULL;
+
+	TT_TRY(tt_env_check());
+	tell_open();
+	TT_TRY(new_session(&s, options));
 	s->began_ns = tt_clock_ns();
 	s->wall_ns = tt_capture_began(s->capture);
 	s->before = tt_run_mode_set(s->options.actual);
@@ -281,8 +420,15 @@ enum ttnn_status ttnn_graph_begin_as(enum ttnn_run_mode mode, enum ttnn_dialect 
 	tt_run_rehearsals(is_rehearsal(s));
 	s->older = newest;
 	newest = s;
+	list(s);
 	watch_thread();
 	return TTNN_OK;
+}
+
+enum ttnn_status ttnn_graph_begin_as(enum ttnn_run_mode mode, enum ttnn_dialect dialect)
+{
+	return ttnn_graph_begin_with(
+		&(struct ttnn_graph_options){.mode = mode, .dialect = dialect});
 }
 
 enum ttnn_status ttnn_graph_begin(enum ttnn_run_mode mode)
@@ -343,7 +489,7 @@ static tt_status end_session(tt_status (*use)(void *context, const struct sessio
 	tt_status status;
 
 	if (!newest)
-		return tt_fail(TTNN_STATE, "no graph capture is running on this thread");
+		return fail_without();
 	s = leave();
 	s->ended_ns = tt_clock_ns();
 	status = tt_capture_stop(&summary, s->capture);
@@ -558,7 +704,7 @@ enum ttnn_status ttnn_graph_report(char **out)
 	tt_status status;
 
 	if (!newest)
-		return tt_fail(TTNN_STATE, "no graph capture is running on this thread");
+		return fail_without();
 	status = project_session(&graph, &report, newest);
 	tt_jsonw_init_str(&w, &text, (struct tt_jsonw_style){.indent = 2, .utf8 = true});
 	if (status == TTNN_OK)

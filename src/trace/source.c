@@ -28,11 +28,12 @@ struct thread {
 	uint64_t op;             /* the outermost call that is open */
 	uint64_t last_op;        /* the same, or the one that was last */
 	bool told;               /* of a ring: one of its last calls has begun */
+	bool uncalled;           /* the outermost scope that is open is no call: it has no number */
 	TT_VEC(uint64_t) begins; /* times of the scopes that are open */
 	/* Of a window: */
 	size_t start;     /* the first chunk that may hold something of it */
 	uint64_t open_op; /* the call that is open where it begins in time, or NONE */
-	bool inside;      /* the call that is open is in it by time */
+	bool inside;      /* the outermost scope that is open is in it by time */
 };
 
 struct tt_source {
@@ -292,8 +293,25 @@ static bool is_within(const struct tt_source *source, const struct thread *threa
 	    (kind == TT_EVENT_PYTHON_IO && !seen->event.python_io.returned))
 		op++;
 	op = op ? op : 1;
-	return op >= window->first_op && op <= source->last_op &&
-	       seen->time_ns >= window->begin_ns && seen->time_ns < window->end_ns;
+	if (op < window->first_op || op > source->last_op)
+		return false;
+	/* A scope that is no call is in it whole. */
+	if (thread->uncalled && (thread->begins.count || kind == TT_EVENT_SCOPE_END))
+		return thread->inside;
+	return seen->time_ns >= window->begin_ns && seen->time_ns < window->end_ns;
+}
+
+/* An outermost scope begins: a call, whose number was read, or one without. */
+static void begin_outermost(struct tt_source *source, struct thread *thread, bool call)
+{
+	thread->uncalled = !call;
+	if (call) {
+		thread->last_op = thread->decoder.op;
+		thread->told |= ++source->ops > source->skip;
+	}
+	thread->op = thread->last_op;
+	if (source->windowed)
+		thread->inside = is_inside(source, thread);
 }
 
 /* Follows the scopes of the thread; false when the event is not for the reader. */
@@ -304,13 +322,9 @@ static tt_status place_event(bool *wanted, struct tt_source *source, struct thre
 	uint64_t *begin;
 
 	*wanted = true;
-	if (begins && thread->begins.count == 0) {
-		thread->op = thread->last_op = thread->decoder.op;
-		thread->told |= ++source->ops > source->skip;
-		if (source->windowed)
-			thread->inside = is_inside(source, thread);
-	}
-	seen->op = thread->begins.count || begins ? thread->op : 0;
+	if (thread->begins.count == 0 && (begins || seen->event.kind == TT_EVENT_SCOPE_BEGIN))
+		begin_outermost(source, thread, begins);
+	seen->op = (thread->begins.count || begins) && !thread->uncalled ? thread->op : 0;
 	switch (seen->event.kind) {
 	case TT_EVENT_SCOPE_BEGIN:
 		seen->depth = (uint32_t)thread->begins.count;
@@ -422,6 +436,7 @@ static void reset(struct tt_source *source, struct thread *thread, size_t next)
 	unload(source, thread);
 	thread->next = next;
 	thread->op = thread->last_op = 0;
+	thread->uncalled = false;
 	thread->told = source->skip == 0;
 	thread->inside = false;
 	thread->begins.count = 0;
@@ -560,7 +575,7 @@ static tt_status find_start(struct tt_source *source, struct thread *thread)
 		size_t at = find_chunk(source, thread, first_ns_of, window->begin_ns);
 
 		TT_TRY(follow(source, thread, at ? at - 1 : 0, window->begin_ns));
-		if (thread->begins.count) {
+		if (thread->begins.count && !thread->uncalled) {
 			thread->open_op = thread->op;
 			at = find_chunk(source, thread, op_of, thread->op);
 		}

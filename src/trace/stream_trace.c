@@ -394,6 +394,7 @@ static tt_status start(struct trace *trace, const struct tt_project_options *opt
 	tt_paged_deinit(&trace->first.buffers);
 	tt_paged_deinit(&trace->first.tensors);
 	trace->options.how = TT_PROJECT_NODES;
+	trace->options.several = trace->first.several;
 	trace->options.sink = &nodes_sink;
 	return restart(&trace->stream);
 }

@@ -79,7 +79,7 @@ def to_torch(tensor, dtype=None, *, torch_rank=None, mesh_composer=None, device=
     if mesh_composer is None:
         rows = run(tensor)
     else:
-        rows = mesh_composer.compose([run(part) for part in tensor.cpu()._parts()])
+        rows = mesh_composer.compose([run(part) for part in _ttnn.run_method("ttnn.Tensor.cpu", tensor)._parts()])
     found = _to_dlpack_library(rows)
     if torch_rank is not None:
         while found.dim() > torch_rank:
@@ -203,7 +203,7 @@ def copy_device_to_host_tensor(device_tensor, host_tensor, blocking=True, cq_id=
     """Gives a host tensor the values of a device tensor."""
     if device_tensor.shape != host_tensor.shape or device_tensor.dtype != host_tensor.dtype:
         raise RuntimeError("ttnn.copy_device_to_host_tensor: the tensors differ in shape or dtype")
-    host_tensor.__init__(device_tensor.cpu())
+    host_tensor.__init__(_ttnn.run_method("ttnn.Tensor.cpu", device_tensor))
 
 
 def _numpy(self, mesh_composer=None):
@@ -235,7 +235,7 @@ def _array(self, dtype=None, copy=None):
 
 
 Tensor.to_torch = lambda self, mesh_composer=None: to_torch.function(self, mesh_composer=mesh_composer)
-Tensor.to_torch_with_padded_shape = lambda self: _to_dlpack_library(_own["ttnn.to_torch"].run(self.reshape(self.padded_shape)))
+Tensor.to_torch_with_padded_shape = lambda self: _to_dlpack_library(_own["ttnn.to_torch"].run(_ttnn.run_method("ttnn.Tensor.reshape", self, self.padded_shape)))
 Tensor.to_numpy = _numpy
 Tensor.host_buffer = lambda self: self._parts()
 Tensor.is_per_core_allocated = Tensor.is_range_lockstep_allocated = lambda self: False

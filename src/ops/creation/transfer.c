@@ -470,7 +470,7 @@ static tt_status expand_deallocate(struct tt_call *call)
 
 	if (!tt_tensor_device(tensor) || !(force || tt_tensor_owns_alone(tensor)))
 		return TTNN_OK;
-	tt_host_begin(call, "Tensor::deallocate", NULL, 0);
+	tt_host_begin(call, TT_SCOPE_DEALLOCATE, NULL, 0);
 	ttnn_tensor_deallocate(tensor, force);
 	tt_host_end(call, NULL, TTNN_OK);
 	return TTNN_OK;
