@@ -148,11 +148,12 @@ TTNN_API enum ttnn_status ttnn_graph_open(char **out);
 
 /*
  * Whether someone records calls as they were written: then a binding says after every operation
- * that it ran for its user (TTNN_FRONTEND_PYTHON) what was given and what came of it. One branch.
+ * that it ran for its user (TTNN_FRONTEND_PYTHON) what was given and what came of it, or why it failed
+ * (`result` is not looked at then). One branch. The thread's error stays as it is.
  */
 TTNN_API bool ttnn_calls_heard(void);
 TTNN_API void ttnn_emit_call(const char *name, const struct ttnn_arg *args, size_t arg_count,
-			     const struct ttnn_value *result);
+			     const struct ttnn_value *result, const char *error);
 
 /*
  * An operation that a binding's user wrote, around those that it calls: recordings and graphs show it as they show
@@ -185,7 +186,6 @@ enum ttnn_params_flag {
 	TTNN_PARAMS_ENABLED,
 	TTNN_PARAMS_VALUES,
 	TTNN_PARAMS_SERIALIZING, /* set: nothing is written; reads true while a file is being made */
-	TTNN_PARAMS_REMEMBER,    /* which files were written, for ttnn_params_clean() */
 };
 TTNN_API bool ttnn_params_get(enum ttnn_params_flag flag);
 TTNN_API enum ttnn_status ttnn_params_set(enum ttnn_params_flag flag, bool on);
@@ -222,11 +222,21 @@ TTNN_API const char *ttnn_intern(const char *text);
 /* TTNN_INVALID when an environment variable is set to what it cannot be; the message names the choices. */
 TTNN_API enum ttnn_status ttnn_environment_check(void);
 
+/* The content of a file or pipe, unpacked if it is gzip, and a zero byte; free with ttnn_free(). Ends with the poll. */
+TTNN_API enum ttnn_status ttnn_file_read(char **out, size_t *size, const char *path);
+
 /* What TTNN_DIALECT says. */
 TTNN_API enum ttnn_dialect ttnn_dialect_of_environment(void);
 
-/* How many parameter files this process wrote; waits for those that are being written. */
-TTNN_API uint64_t ttnn_params_written(void);
+/*
+ * From now on this process shares the count of numbers with all that say so with the same file, and notes
+ * there what it makes: behind 4096 bytes, which are the count's and begin as zeros, "F" and the whole path of
+ * a file or "D" and that of a folder, and a zero byte. Children of forks do likewise. NULL: notes no more.
+ */
+TTNN_API enum ttnn_status ttnn_params_session(const char *path);
+
+/* The test that runs, which files name; NULL: none does. */
+TTNN_API enum ttnn_status ttnn_params_set_test(const char *name);
 
 /* Does what TTNN_TRACE_PARAMS asks for; called once, by the library at the first operation. */
 TTNN_API void ttnn_params_environment(void);
@@ -258,9 +268,6 @@ TTNN_API enum ttnn_status ttnn_params_write(char **path, const struct ttnn_told_
 
 /* A value as it stands in a file, as JSON; free with ttnn_free(). */
 TTNN_API enum ttnn_status ttnn_params_json(char **out, const struct ttnn_value *value, bool values);
-
-/* Removes the files that were written since REMEMBER was set, and directories that become empty. */
-TTNN_API void ttnn_params_clean(void);
 
 /* ---- enumerations ------------------------------------------------------------------------------ */
 

@@ -47,6 +47,18 @@ PyTypeObject *py_add_type(const char *path, PyType_Spec *spec)
 
 /* ---- failures ------------------------------------------------------------------------------------------ */
 
+/* With the library's message, which may hold names of files and other texts that are no UTF-8. */
+static void raise_error(PyObject *type)
+{
+	const char *message = ttnn_error();
+	PyObject *text =
+		PyUnicode_DecodeUTF8(message, (Py_ssize_t)strlen(message), "backslashreplace");
+
+	if (text)
+		PyErr_SetObject(type, text);
+	Py_XDECREF(text);
+}
+
 PyObject *py_fail(enum ttnn_status status, const char *place)
 {
 	const char *message = ttnn_error(), *condition = ttnn_error_condition();
@@ -56,11 +68,11 @@ PyObject *py_fail(enum ttnn_status status, const char *place)
 	if (status == TTNN_NOMEM)
 		return PyErr_NoMemory();
 	if (status == TTNN_TYPE)
-		PyErr_SetString(PyExc_TypeError, message);
+		raise_error(PyExc_TypeError);
 	else if (status == TTNN_RANGE)
-		PyErr_SetString(PyExc_IndexError, message);
+		raise_error(PyExc_IndexError);
 	else if (!*condition)
-		PyErr_SetString(PyExc_RuntimeError, message);
+		raise_error(PyExc_RuntimeError);
 	else if (!*message)
 		PyErr_Format(PyExc_RuntimeError, "TT_FATAL @ %s:0: %s\n", place, condition);
 	else
@@ -76,7 +88,7 @@ PyObject *py_text(enum ttnn_status status, char **text)
 
 	if (status != TTNN_OK)
 		return py_fail(status, "text");
-	string = PyUnicode_FromString(*text);
+	string = PyUnicode_DecodeFSDefault(*text);
 	ttnn_free(*text);
 	return string;
 }
@@ -106,10 +118,36 @@ static PyObject *check_environment(PyObject *module, PyObject *unused)
 	(void)module;
 	(void)unused;
 	if (ttnn_environment_check() != TTNN_OK) {
-		PyErr_SetString(PyExc_ValueError, ttnn_error());
+		raise_error(PyExc_ValueError);
 		return NULL;
 	}
 	Py_RETURN_NONE;
+}
+
+/* read_file(path) → bytes, however the file comes; Ctrl-C ends it. */
+static PyObject *read_file(PyObject *module, PyObject *path)
+{
+	PyObject *name, *bytes;
+	enum ttnn_status status;
+	struct py_call guard;
+	size_t size = 0;
+	char *data = NULL;
+
+	(void)module;
+	if (!PyUnicode_FSConverter(path, &name))
+		return NULL;
+	py_call_begin(&guard);
+	status = ttnn_file_read(&data, &size, PyBytes_AS_STRING(name));
+	if (py_call_end(&guard, status, NULL) != status) {
+		ttnn_free(data);
+		status = TTNN_CANCELLED;
+	}
+	Py_DECREF(name);
+	if (status != TTNN_OK)
+		return py_fail(status, "read_file");
+	bytes = PyBytes_FromStringAndSize(data, (Py_ssize_t)size);
+	ttnn_free(data);
+	return bytes;
 }
 
 static PyObject *version(PyObject *module, PyObject *unused)
@@ -203,6 +241,7 @@ static PyMethodDef functions[] = {
 	 "Whether this thread's operations compute no data; returns what it was."},
 	{"check_environment", check_environment, METH_NOARGS,
 	 "ValueError for a variable that is mistyped."},
+	{"read_file", read_file, METH_O, "The content of a file, or of a pipe or terminal."},
 	{"version", version, METH_NOARGS, "The version of the library."},
 	{NULL, NULL, 0, NULL},
 };

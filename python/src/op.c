@@ -195,7 +195,7 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t nargs, PyObj
 				   ? intercept(self, args, nargs, kwnames)
 				   : run(op_of(self), args, nargs, kwnames, TTNN_FRONTEND_PYTHON);
 
-	if (result && ttnn_calls_heard() && *op_of(self)->info.shown)
+	if (ttnn_calls_heard() && *op_of(self)->info.shown)
 		py_emit_call(op_of(self)->info.shown, told, nargs, kwnames, result);
 	return result;
 }

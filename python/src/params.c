@@ -68,6 +68,31 @@ static struct ttnn_value *pairs(size_t count, const char *const *keys, struct po
 	return items;
 }
 
+/* A text without the addresses in it: of "<f at 0x7f01>" stays "<f>", so that a program gives the same files again. */
+static int shown_value(struct ttnn_value *out, PyObject *string, struct pool *pool)
+{
+	static const char mark[] = " at 0x";
+	const char *from, *at;
+	char *copy, *to;
+
+	if (text_value(out, string, pool) < 0)
+		return -1;
+	if (!strstr(out->text, mark))
+		return 0;
+	copy = to = py_scratch_alloc(&pool->scratch, out->count + 1);
+	if (!copy)
+		return -1;
+	for (from = out->text; (at = strstr(from, mark)); from = at) {
+		memcpy(to, from, (size_t)(at - from));
+		to += at - from;
+		at += sizeof(mark) - 1;
+		at += strspn(at, "0123456789abcdef");
+	}
+	memcpy(to, from, strlen(from) + 1);
+	*out = ttnn_v_string(copy);
+	return 0;
+}
+
 /* str(object), or the name of a class that has attributes of its own, as those of users do. */
 static int brief_object(struct ttnn_value *out, PyObject *object, struct pool *pool)
 {
@@ -76,7 +101,7 @@ static int brief_object(struct ttnn_value *out, PyObject *object, struct pool *p
 					    ? PyObject_GetAttrString(type, "__name__")
 					    : PyObject_Str(object));
 
-	return text && PyUnicode_Check(text) ? text_value(out, text, pool) : -1;
+	return text && PyUnicode_Check(text) ? shown_value(out, text, pool) : -1;
 }
 
 /* {"type": class, "repr": str(object)}; "value" for objects without attributes of their own. */
@@ -93,7 +118,7 @@ static int other_object(struct ttnn_value *out, PyObject *object, struct pool *p
 		return -1;
 	items = pairs(2, PyObject_HasAttrString(object, "__dict__") ? with_dict : without, pool);
 	if (!items || text_value(&items[1], name, pool) < 0 ||
-	    text_value(&items[3], text, pool) < 0)
+	    shown_value(&items[3], text, pool) < 0)
 		return -1;
 	*out = ttnn_v_dict(items, 4);
 	return 0;
@@ -307,23 +332,46 @@ static int call_value(struct ttnn_told_call *out, PyObject *const *args, size_t 
 	return 0;
 }
 
-/* The exception as "RecursionError: ...", for the log; clears it. */
+/* An exception, which is cleared: its parts, and "RecursionError: ..." (NULL when that cannot be made). */
+struct error {
+	PyObject *type, *value, *trace, *text;
+};
+
+static void take_error(struct error *error)
+{
+	PyErr_Fetch(&error->type, &error->value, &error->trace);
+	PyErr_NormalizeException(&error->type, &error->value, &error->trace);
+	error->text = error->value ? PyUnicode_FromFormat("%s: %S", Py_TYPE(error->value)->tp_name,
+							  error->value)
+				   : NULL;
+	PyErr_Clear(); /* its own text may have failed, too */
+}
+
+static void drop_error(struct error *error)
+{
+	Py_XDECREF(error->text);
+	Py_XDECREF(error->type);
+	Py_XDECREF(error->value);
+	Py_XDECREF(error->trace);
+}
+
+/* It could not be written, for the exception that is set; clears that. */
 static void lose(const char *name)
 {
-	PyObject *type, *value, *trace, *text;
+	struct error error;
 
-	PyErr_Fetch(&type, &value, &trace);
-	PyErr_NormalizeException(&type, &value, &trace);
-	text = value ? PyUnicode_FromFormat("%s: %S", ((PyTypeObject *)type)->tp_name, value)
-		     : NULL;
-	if (!text)
-		PyErr_Clear(); /* its own text failed, too */
-	ttnn_params_lose(name, text ? PyUnicode_AsUTF8(text) : "an argument cannot be shown");
+	take_error(&error);
+	ttnn_params_lose(name,
+			 error.text ? PyUnicode_AsUTF8(error.text) : "an argument cannot be shown");
 	PyErr_Clear();
-	Py_XDECREF(text);
-	Py_XDECREF(type);
-	Py_XDECREF(value);
-	Py_XDECREF(trace);
+	drop_error(&error);
+}
+
+static void emit_call(const struct ttnn_told_call *call, const char *error)
+{
+	Py_BEGIN_ALLOW_THREADS;
+	ttnn_emit_call(call->name, call->args, call->arg_count, &call->result, error);
+	Py_END_ALLOW_THREADS;
 }
 
 void py_emit_call(const char *name, PyObject *const *args, size_t nargs, PyObject *kwnames,
@@ -331,23 +379,30 @@ void py_emit_call(const char *name, PyObject *const *args, size_t nargs, PyObjec
 {
 	struct pool pool = {.values = ttnn_params_get(TTNN_PARAMS_VALUES)};
 	struct ttnn_told_call call = {.name = name};
+	struct ttnn_value text = {0};
+	struct error error = {0};
 	int status;
 
 	if (!ttnn_params_enter())
 		return;
 	py_scratch_init(&pool.scratch);
+	if (!result)
+		take_error(&error);
 	status = call_value(&call, args, nargs, kwnames, &pool);
-	if (status == 0)
+	if (status == 0 && result)
 		status = traced(&call.result, result, &pool);
+	if (status == 0 && error.text)
+		status = text_value(&text, error.text, &pool);
 	ttnn_params_leave();
-	if (status < 0) {
+	if (status < 0)
 		lose(name);
-	} else {
-		Py_BEGIN_ALLOW_THREADS;
-		ttnn_emit_call(name, call.args, call.arg_count, &call.result);
-		Py_END_ALLOW_THREADS;
-	}
+	else
+		emit_call(&call, result ? NULL : error.text ? text.text : "it failed");
 	empty(&pool);
+	if (result)
+		return;
+	PyErr_Restore(error.type, error.value, error.trace);
+	Py_XDECREF(error.text);
 }
 
 /* The values of a dict behind those of a tuple, as calls have them; kwnames is new. */
@@ -374,20 +429,24 @@ static PyObject **flatten(PyObject **kwnames, PyObject *args, PyObject *kwargs)
 	return all;
 }
 
-/* tell(name, args, kwargs, result): for operations that are written in Python. */
+/* tell(name, args, kwargs, result, error=None): for operations that are written in Python. */
 static PyObject *emit(PyObject *module, PyObject *given)
 {
-	PyObject *args, *kwargs, *result, *kwnames, **all;
+	PyObject *args, *kwargs, *result, *error = Py_None, *kwnames, **all;
 	const char *name;
 
 	(void)module;
-	if (!PyArg_ParseTuple(given, "sO!O!O", &name, &PyTuple_Type, &args, &PyDict_Type, &kwargs,
-			      &result))
+	if (!PyArg_ParseTuple(given, "sO!O!O|O", &name, &PyTuple_Type, &args, &PyDict_Type, &kwargs,
+			      &result, &error))
 		return NULL;
 	all = flatten(&kwnames, args, kwargs);
 	if (!all)
 		return NULL;
-	py_emit_call(name, all, (size_t)PyTuple_GET_SIZE(args), kwnames, result);
+	if (error != Py_None)
+		PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+	py_emit_call(name, all, (size_t)PyTuple_GET_SIZE(args), kwnames,
+		     error == Py_None ? result : NULL);
+	PyErr_Clear();
 	Py_DECREF(kwnames);
 	PyMem_Free(all);
 	Py_RETURN_NONE;
@@ -526,7 +585,7 @@ static PyObject *get_flag(PyObject *module, PyObject *which)
 	long flag = PyLong_AsLong(which);
 
 	(void)module;
-	if (flag < 0 || flag > TTNN_PARAMS_REMEMBER)
+	if (flag < 0 || flag > TTNN_PARAMS_SERIALIZING)
 		return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "no such flag");
 	return PyBool_FromLong(ttnn_params_get((enum ttnn_params_flag)flag));
 }
@@ -539,7 +598,7 @@ static PyObject *set_flag(PyObject *module, PyObject *given)
 	(void)module;
 	if (!PyArg_ParseTuple(given, "ip", &flag, &on))
 		return NULL;
-	if (flag < 0 || flag > TTNN_PARAMS_REMEMBER)
+	if (flag < 0 || flag > TTNN_PARAMS_SERIALIZING)
 		return PyErr_Format(PyExc_ValueError, "no such flag");
 	Py_BEGIN_ALLOW_THREADS; /* switching off waits for calls that are being told */
 	status = ttnn_params_set((enum ttnn_params_flag)flag, on);
@@ -556,16 +615,35 @@ static PyObject *heard(PyObject *module, PyObject *unused)
 	return PyBool_FromLong(ttnn_calls_heard());
 }
 
-static PyObject *written(PyObject *module, PyObject *unused)
+/* session(path or None) */
+static PyObject *session(PyObject *module, PyObject *path)
 {
-	uint64_t count;
+	PyObject *bytes = NULL;
+	enum ttnn_status status;
 
 	(void)module;
-	(void)unused;
-	Py_BEGIN_ALLOW_THREADS;
-	count = ttnn_params_written();
-	Py_END_ALLOW_THREADS;
-	return PyLong_FromUnsignedLongLong(count);
+	if (path != Py_None && !PyUnicode_FSConverter(path, &bytes))
+		return NULL;
+	status = ttnn_params_session(bytes ? PyBytes_AS_STRING(bytes) : NULL);
+	Py_XDECREF(bytes);
+	if (status != TTNN_OK)
+		return py_fail(status, "operation_tracer");
+	Py_RETURN_NONE;
+}
+
+/* set_test(name or None) */
+static PyObject *set_test(PyObject *module, PyObject *name)
+{
+	const char *text = name == Py_None ? NULL : PyUnicode_AsUTF8(name);
+	enum ttnn_status status;
+
+	(void)module;
+	if (!text && name != Py_None)
+		return NULL;
+	status = ttnn_params_set_test(text);
+	if (status != TTNN_OK)
+		return py_fail(status, "operation_tracer");
+	Py_RETURN_NONE;
 }
 
 static PyObject *counter(PyObject *module, PyObject *unused)
@@ -652,28 +730,21 @@ static PyObject *flush(PyObject *module, PyObject *unused)
 	return PyLong_FromUnsignedLongLong(lost);
 }
 
-static PyObject *clean(PyObject *module, PyObject *unused)
-{
-	(void)module;
-	(void)unused;
-	Py_BEGIN_ALLOW_THREADS;
-	ttnn_params_clean();
-	Py_END_ALLOW_THREADS;
-	Py_RETURN_NONE;
-}
-
 static PyMethodDef functions[] = {
 	{"get", get_flag, METH_O, "A switch."},
 	{"set", set_flag, METH_VARARGS, "set(flag, on)"},
 	{"heard", heard, METH_NOARGS, "Whether someone records calls."},
-	{"tell", emit, METH_VARARGS, "tell(name, args, kwargs, result): a call that is done."},
+	{"tell", emit, METH_VARARGS,
+	 "tell(name, args, kwargs, result, error=None): a call that is done, or failed."},
 	{"begin", (PyCFunction)(void (*)(void))begin_operation, METH_FASTCALL,
 	 "begin(name, args, kwargs): an operation written in Python begins. False: nobody records."},
 	{"end", end_operation, METH_VARARGS, "end(result, error): it has ended."},
 	{"write", write_file, METH_VARARGS,
 	 "write(name, args, kwargs, result, directory, values) -> the path of its file."},
 	{"value", value_text, METH_VARARGS, "value(object, values) -> JSON text."},
-	{"written", written, METH_NOARGS, "How many files this process wrote."},
+	{"session", session, METH_O,
+	 "The file that processes share numbers through and note there what they make."},
+	{"set_test", set_test, METH_O, "The test that runs, which files name."},
 	{"counter", counter, METH_NOARGS, "The number of the last file."},
 	{"set_counter", set_counter, METH_O, "The number of the last file."},
 	{"directory", directory, METH_NOARGS, "Where files go."},
@@ -682,13 +753,12 @@ static PyMethodDef functions[] = {
 	{"set_dialect", set_dialect, METH_O, "How files are written."},
 	{"set_async", set_async, METH_O, "Whether a thread of its own writes them."},
 	{"flush", flush, METH_NOARGS, "Waits for all files; how many calls have none."},
-	{"clean", clean, METH_NOARGS, "Removes the files that are remembered."},
 	{NULL, NULL, 0, NULL},
 };
 
 int py_init_params(void)
 {
-	static const char *const flags[] = {"ENABLED", "VALUES", "SERIALIZING", "REMEMBER"};
+	static const char *const flags[] = {"ENABLED", "VALUES", "SERIALIZING"};
 	PyObject *module = py_submodule("params");
 
 	if (!module || PyModule_AddFunctions(module, functions) < 0)

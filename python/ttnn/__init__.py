@@ -96,6 +96,8 @@ experimental.yuv_bt601_coefficients, experimental.yuv_bt709_coefficients = yuv.y
 fabric.FabricRouterConfig = FabricRouterConfig
 Tensor.tensor_topology, Tensor.update_tensor_topology = distributed.tensor_topology, distributed.update_tensor_topology
 Conv1dConfig, Conv2dSliceConfig = Conv2dConfig, Op2DSliceConfig  # upstream has one type of both names
+from ttnn import copies  # pickle and copy
+
 Tensor.devices = lambda self: [self.device()]
 Tensor.extract_shard = lambda self, which: self._parts()[which if isinstance(which, int) else 0]
 

@@ -81,14 +81,19 @@ class Config:
         plain = re.sub("[^a-z0-9]+", "_", self.report_name[:64].lower()).strip("_")
         return self.root_report_path / f"{plain}_{time.strftime('%b%d_%H%M').lower()}"
 
-    def apply_json_overrides(self, text):
-        for name, value in json.loads(text).items():
-            setattr(self, name, value)
+    def apply_json_overrides(self, text, origin="TTNN_CONFIG_OVERRIDES"):
+        try:
+            values = json.loads(text)
+        except ValueError as error:  # not JSON, or no UTF-8
+            raise ValueError(f"{origin} is no JSON: {error}") from None
+        if not isinstance(values, dict):
+            raise ValueError(f"{origin} holds no members of ttnn.CONFIG but {type(values).__name__}")
+        for name, value in values.items():
+            if name != "report_path":  # follows from the others
+                setattr(self, name, value)
 
     def load_from_file(self, path):
-        values = json.loads(pathlib.Path(path).read_text())
-        values.pop("report_path", None)  # follows from the others
-        self.apply_json_overrides(json.dumps(values))
+        self.apply_json_overrides(_ttnn.read_file(path), os.fsencode(path).decode("utf-8", "backslashreplace"))
 
     def save_to_file(self, path):
         values = {n: getattr(self, n) for n in sorted([*_DEFAULTS, "report_path"])}

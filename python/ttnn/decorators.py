@@ -143,9 +143,16 @@ class PythonOperation:
     def __call__(self, *args, **kwargs):
         # As operations of the library: a command queue may be named, and nothing depends on it.
         kwargs.pop("queue_id" if "queue_id" in kwargs else "cq_id", None)
-        output = _call(self, args, kwargs) if _intercepted() else self.run(*args, **kwargs)
-        if _ttnn.params.heard():
-            _ttnn.params.tell(self.name, args, kwargs, output)
+        output = error = None
+        try:
+            output = _call(self, args, kwargs) if _intercepted() else self.run(*args, **kwargs)
+        except BaseException as raised:
+            error = raised
+            raise
+        finally:
+            if _ttnn.params.heard():
+                _ttnn.params.tell(self.name, args, kwargs, output, error)
+            del error
         return output
 
     def __get__(self, instance, owner=None):

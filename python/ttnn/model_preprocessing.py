@@ -14,7 +14,6 @@ import inspect
 import json
 import os
 import pathlib
-import pickle
 import subprocess
 import tempfile
 import warnings
@@ -405,58 +404,104 @@ def _initialize(initialize_model, run_model, convert_to_ttnn, custom_preprocesso
     return parameters if isinstance(parameters, ParameterList) else make_parameter_dict(parameters)
 
 
-# ---- the cache: a folder of tensors, and a file that says where they are in the tree ------------------
+# ---- the cache: a folder of tensors, and a file that says where they are in the tree: nothing of it is run ----
 
 _TREE, _VERSION = "tree.json", "version.txt"
+_FORMAT = 2  # of the folder; another one's is made anew
 _ARGS = {kind.__name__: kind for kind in (Conv2dArgs, ConvTranspose2dArgs, MaxPool2dArgs, GroupNormArgs)}
 
 
 def _dump(folder, value):
-    """Writes the leaves below as files; gives what the tree's file says of it: a kind, and what is below."""
+    """Writes the tensors below as files; gives what the tree's file says of it: a kind, and what is below."""
     if isinstance(value, ParameterDict):
         return ["dict", [[name, _dump(folder, item)] for name, item in value.items()]]
     if isinstance(value, ParameterList):
         return ["list", [_dump(folder, item) for item in value]]
+    if isinstance(value, ModuleArgs):
+        return ["args", type(value).__name__, [[name, _plain(item)] for name, item in value.items()]]
     path = folder / str(len(os.listdir(folder)))
     if isinstance(value, ttnn.Tensor):
         path = path.with_suffix(".tensorbin")
         ttnn.dump_tensor(str(path), value)
-    elif isinstance(value, torch.Tensor):
-        path = path.with_suffix(".pt")
-        torch.save(value, path)
-    elif isinstance(value, ModuleArgs):
-        path = path.with_suffix(f".{type(value).__name__}")
-        path.write_bytes(pickle.dumps(dict(value)))
-    else:
-        raise RuntimeError(f"the cache of models keeps tensors, not {type(value).__name__}")
-    return ["file", path.name]
+        return ["tensor", path.name]
+    if isinstance(value, torch.Tensor) and value.layout is torch.strided and not value.is_quantized:
+        value = value.detach().cpu().contiguous()
+        path.write_bytes(value.reshape(-1).view(torch.uint8).numpy().tobytes())
+        return ["torch", path.name, str(value.dtype), list(value.shape)]
+    raise RuntimeError(f"the cache of models keeps tensors and their arguments, not {type(value).__name__}")
 
 
 def _load(folder, tree):
-    kind, below = tree
+    kind, below, *more = tree
     if kind == "dict":
         return ParameterDict((name, _load(folder, item)) for name, item in below)
     if kind == "list":
         return ParameterList(_load(folder, item) for item in below)
-    path = folder / below
-    if path.suffix == ".tensorbin":
+    if kind == "args":
+        return _ARGS[below]((name, _unplain(item)) for name, item in more[0])
+    path = folder / pathlib.Path(below).name
+    if kind == "tensor":
         return ttnn.load_tensor(str(path))
-    if path.suffix == ".pt":
-        return torch.load(path)
-    return _ARGS[path.suffix[1:]](pickle.loads(path.read_bytes()))
+    dtype = getattr(torch, more[0].removeprefix("torch."))
+    data = bytearray(path.read_bytes())
+    if not data:
+        return torch.empty(more[1], dtype=dtype)
+    return torch.frombuffer(data, dtype=torch.uint8).view(dtype).reshape(more[1])
+
+
+def _plain(value):
+    """An argument as JSON has it; what JSON has no word for is an object with one member that says what it is."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, tuple):
+        return {"tuple": [_plain(item) for item in value]}
+    if isinstance(value, dict):
+        return {"dict": [[_plain(name), _plain(item)] for name, item in value.items()]}
+    kind, member = type(value).__name__, getattr(value, "name", None)
+    if isinstance(member, str) and getattr(getattr(ttnn, kind, None), member, None) == value:
+        return {"enum": [kind, member]}
+    raise RuntimeError(f"the cache of models keeps numbers, texts and members of enumerations, not {value!r}")
+
+
+def _unplain(item):
+    if isinstance(item, list):
+        return [_unplain(value) for value in item]
+    if not isinstance(item, dict):
+        return item
+    ((kind, value),) = item.items()
+    if kind == "tuple":
+        return tuple(_unplain(value))
+    if kind == "dict":
+        return {_unplain(name): _unplain(inner) for name, inner in value}
+    name, member = value
+    found = getattr(getattr(ttnn, name), member)
+    if kind != "enum" or type(found).__name__ != name:
+        raise ValueError(f"the cache of models names {kind} {name}.{member}, which is none")
+    return found
+
+
+def _kept(folder, version):
+    """The tree of the cache, if it is of this version; None: it is not, or of another format."""
+    stamp = folder / _VERSION
+    if not stamp.exists() or stamp.read_text() != (version or ""):
+        return None
+    kept = json.loads((folder / _TREE).read_text())
+    return _load(folder, kept["tree"]) if isinstance(kept, dict) and kept.get("format") == _FORMAT else None
 
 
 def _cached(folder, version, make):
-    """The tree of the cache, if it is of this version, else what `make` makes, which is kept then."""
-    stamp = folder / _VERSION
-    if stamp.exists() and stamp.read_text() == (version or ""):
-        return _load(folder, json.loads((folder / _TREE).read_text()))
+    """The tree of the cache, else what `make` makes, which is kept then."""
+    parameters = _kept(folder, version)
+    if parameters is not None:
+        return parameters
     parameters = make()
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as aside:
         made = pathlib.Path(aside) / "made"
         made.mkdir()
-        (made / _TREE).write_text(json.dumps(_dump(made, parameters)))
+        (made / _TREE).write_text(json.dumps({"format": _FORMAT, "tree": _dump(made, parameters)}))
         (made / _VERSION).write_text(version or "")
         with contextlib.suppress(FileNotFoundError):
             os.rename(folder, pathlib.Path(aside) / "old")

@@ -88,9 +88,16 @@ def wrap_function_for_tracing(original_function, operation_name):
 
     @functools.wraps(original_function)
     def traced(*args, **kwargs):
-        result = original_function(*args, **kwargs)
-        if _params.heard():
-            _params.tell(operation_name, args, kwargs, result)
+        result = error = None
+        try:
+            result = original_function(*args, **kwargs)
+        except BaseException as raised:
+            error = raised
+            raise
+        finally:
+            if _params.heard():
+                _params.tell(operation_name, args, kwargs, result, error)
+            del error
         return result
 
     return traced

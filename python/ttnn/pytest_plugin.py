@@ -1,15 +1,20 @@
 """Fixtures for tests in upstream's style (device, mesh_device, device_params, expect_error), the
 options that trace the operations of tests (docs/params.md), and sweep modules as tests (docs/sweep-modules.md)."""
 
+import collections
 import contextlib
+import os
 import re
+import signal
 import sys
+import tempfile
 
 import pytest
 
 from ttnn.sweeps_pytest import pytest_pycollect_makemodule, pytest_sessionfinish  # sweep modules as tests
 
-_WRITTEN_BEFORE = pytest.StashKey()
+_SESSION = pytest.StashKey()
+_HEAD = 4096  # bytes of its file that are the count's
 
 
 def pytest_addoption(parser):
@@ -33,33 +38,101 @@ def pytest_configure(config):
     import ttnn
     from ttnn import operation_tracer
 
-    ttnn._ttnn.params.set(ttnn._ttnn.params.REMEMBER, not config.getoption("--trace-params-keep"))
+    config.stash[_SESSION] = _Session(getattr(config, "workerinput", {}).get("ttnn_params"))
     operation_tracer._SERIALIZE_TENSOR_VALUES = config.getoption("--trace-params-with-values")
     operation_tracer._TRACE_PARAMS_IN_ARGV = True
     operation_tracer._ENABLE_TRACE = True
-    config.stash[_WRITTEN_BEFORE] = ttnn._ttnn.params.written()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    """A worker of pytest-xdist belongs to the session."""
+    if _SESSION in node.config.stash:
+        node.workerinput["ttnn_params"] = node.config.stash[_SESSION].path
+
+
+class _Session:
+    """What all processes of a run make: they share the count of numbers and note their files in one file."""
+
+    def __init__(self, path=None):
+        self.process, self.owner = os.getpid(), path is None
+        if path is None:
+            descriptor, path = tempfile.mkstemp(prefix="ttnn-params-")
+            os.truncate(descriptor, _HEAD)
+            os.close(descriptor)
+        self.path = path
+        _params().session(path)
+        with contextlib.suppress(ValueError):  # not the main thread
+            if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+                signal.signal(signal.SIGTERM, self.end)
+
+    def end(self, number, frame):
+        """SIGTERM ends the tests as Ctrl-C does, so that files go or stay as always; a child of theirs just ends."""
+        if self.process != os.getpid():
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+        raise KeyboardInterrupt("SIGTERM")
+
+    def made(self, kind):
+        """The paths of files (F), or of folders (D), that were made."""
+        with open(self.path, "rb") as file:
+            file.seek(_HEAD)
+            return [os.fsdecode(line[1:]) for line in file.read().split(b"\0") if line.startswith(kind)]
+
+    def said(self, kept, here):
+        """The closing line."""
+        count = collections.Counter(os.path.dirname(path) for path in self.made(b"F"))
+        if not count:
+            return "no operation was called, so there is no parameter file"
+        folders = [os.path.relpath(path, here) if _below(path, here) else path for path in count]
+        if len(folders) > 3:
+            folders = [f"{len(folders)} folders below {os.path.commonpath(list(count))}"]
+        end = "they are kept" if kept else "they are removed now: --trace-params-keep keeps them"
+        files = sum(count.values())
+        return f"{files} parameter file{'s' * (files > 1)} in {', '.join(folders)}; {end}"
+
+    def close(self, kept):
+        """Removes the files, whichever process made them, and the folders that were made for them and are empty."""
+        _params().flush()
+        _params().session(None)
+        if not self.owner or self.process != os.getpid():
+            return
+        for path in () if kept else set(self.made(b"F")):
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+        for path in sorted(set(self.made(b"D")), key=len, reverse=True):
+            with contextlib.suppress(OSError):
+                os.rmdir(path)
+        os.unlink(self.path)
+
+
+def _params():
+    import ttnn
+
+    return ttnn._ttnn.params
+
+
+def _below(path, folder):
+    return os.path.commonpath([path, folder]) == folder
 
 
 def pytest_terminal_summary(terminalreporter, config):
     """How many files were written, where, and how to keep them."""
-    if not config.getoption("--trace-params", False):
-        return
-    import ttnn
-
-    params = ttnn._ttnn.params
-    count = params.written() - config.stash.get(_WRITTEN_BEFORE, 0)
-    end = "they are kept" if config.getoption("--trace-params-keep") else "they are removed now: --trace-params-keep keeps them"
-    found = f"{count} parameter files in {params.directory()}; {end}" if count else "no operation was called, so there is no parameter file"
-    terminalreporter.write_line(f"ttnn: {found}")
+    if _SESSION in config.stash:
+        _params().flush()
+        kept, here = config.getoption("--trace-params-keep"), os.path.realpath(config.invocation_params.dir)
+        terminalreporter.write_line("ttnn: " + config.stash[_SESSION].said(kept, here))
 
 
 def pytest_unconfigure(config):
     """The files go when the tests are done."""
-    if config.getoption("--trace-params", False):
+    session = config.stash.get(_SESSION, None)
+    if session:
         import ttnn
 
         ttnn.operation_tracer._ENABLE_TRACE = False
-        ttnn._ttnn.params.clean()
+        session.close(config.getoption("--trace-params-keep"))
+        del config.stash[_SESSION]
 
 
 # ---- tests in recordings (docs/ttnn-configs.md)
@@ -76,10 +149,18 @@ def _mark(text, detail):
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item, nextitem):
-    """Where a test begins and ends, and how: recordings of many tests are told apart by it."""
+    """Where a test begins and ends, and how: recordings of many tests are told apart by it, and parameter files name it."""
     _mark("ttnn.test.begin", item.nodeid)
+    _name_test(item.nodeid)
     yield
+    _name_test(None)
     _mark("ttnn.test.end", f"{item.stash.get(_OUTCOME, 'skipped')} {item.nodeid}")
+
+
+def _name_test(nodeid):
+    params = getattr(getattr(sys.modules.get("ttnn"), "_ttnn", None), "params", None)
+    if params:
+        params.set_test(nodeid and nodeid.encode("utf-8", "backslashreplace").decode())
 
 
 @pytest.hookimpl(hookwrapper=True)

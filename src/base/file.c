@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <ttnn_frontend.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -23,7 +24,10 @@
 #define WRITE_BUFFER ((size_t)64 << 10)
 /* What is taken from a pipe or a device, which may have no end. */
 #define SPOOL_MAX ((size_t)1 << 30)
+/* A device that gives more than someone types has no end: /dev/zero. */
+#define DEVICE_MAX ((size_t)16 << 20)
 #define WRITE_PIECE ((size_t)4 << 20)
+#define READER_WAIT_MS 20 /* between looks whether someone reads a FIFO */
 
 static tt_status fail_errno(const char *path, const char *doing, int error)
 {
@@ -32,6 +36,19 @@ static tt_status fail_errno(const char *path, const char *doing, int error)
 	if (error == ECANCELED)
 		status = TTNN_CANCELLED;
 	return tt_fail(status, "%s: cannot %s: %s", path, doing, strerror(error));
+}
+
+/* How many bytes are taken of what may have no end. */
+static size_t most_of(const struct stat *info)
+{
+	return S_ISREG(info->st_mode) ? SIZE_MAX : S_ISCHR(info->st_mode) ? DEVICE_MAX : SPOOL_MAX;
+}
+
+static tt_status fail_endless(const char *path, size_t most)
+{
+	return tt_fail(TTNN_IO,
+		       "%s: cannot read: it is no file but a %s, and gives more than %zu MB", path,
+		       most == DEVICE_MAX ? "device" : "pipe", most >> 20);
 }
 
 /* The system calls an empty name "no such file", or takes what is made of it for the root directory. */
@@ -98,23 +115,69 @@ static void finish(char **out, size_t *size, const struct bytes *bytes)
 }
 
 /*
- * Waits until there is something to read: 0, or ECANCELED. Whoever waits for a pipe may give it up meanwhile, so
- * it is asked now and then. What else can go wrong is found by reading.
+ * Waits until something happens to a descriptor: 0, or ECANCELED. Whoever waits may give it up meanwhile, so it
+ * is asked now and then; where nobody can, it is not waited for unless `always`. What else can go wrong is found
+ * by reading or writing.
  */
-static int wait_readable(int fd)
+static int wait_for(int fd, short events, bool always)
 {
-	struct pollfd wanted = {.fd = fd, .events = POLLIN};
-	uint64_t pause;
+	struct pollfd wanted = {.fd = fd, .events = events};
 
-	while ((pause = tt_deadline_poll_ns()) != 0) {
-		int found = poll(&wanted, 1, (int)(pause / 1000000) + 1);
+	while (!tt_deadline_stop()) {
+		uint64_t pause = tt_deadline_poll_ns();
+		int found;
 
+		if (!pause && !always)
+			return 0;
+		found = poll(&wanted, 1, pause ? (int)(pause / 1000000) + 1 : -1);
 		if (found > 0 || (found < 0 && errno != EINTR))
 			return 0;
-		if (tt_deadline_stop())
-			return ECANCELED;
 	}
-	return tt_deadline_stop() ? ECANCELED : 0;
+	return ECANCELED;
+}
+
+static void set_blocking(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags >= 0)
+		fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+}
+
+/* Opens it; a FIFO when somebody writes to it. -1 with errno, ECANCELED when that was given up. */
+static int open_reading(const char *path)
+{
+	int fd = tt_fd_open(path, O_RDONLY | O_NONBLOCK), error = 0;
+	struct stat info;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &info) == 0 && S_ISFIFO(info.st_mode))
+		error = wait_for(fd, POLLIN, true);
+	set_blocking(fd);
+	if (!error)
+		return fd;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+/* The same to write; a FIFO when somebody reads it, and it stays without blocking: put() waits. */
+static int open_writing(const char *path, const struct stat *info)
+{
+	int fd;
+
+	while ((fd = tt_fd_open(path, O_WRONLY | O_NONBLOCK)) < 0 && errno == ENXIO &&
+	       S_ISFIFO(info->st_mode)) {
+		if (tt_deadline_stop()) {
+			errno = ECANCELED;
+			return -1;
+		}
+		poll(NULL, 0, READER_WAIT_MS);
+	}
+	if (fd >= 0 && !S_ISFIFO(info->st_mode))
+		set_blocking(fd);
+	return fd;
 }
 
 /* read(), from the beginning again after a signal; -1 with errno. */
@@ -123,7 +186,7 @@ static ssize_t read_some(int fd, void *out, size_t size)
 	ssize_t got;
 
 	do {
-		errno = wait_readable(fd);
+		errno = wait_for(fd, POLLIN, false);
 		got = errno ? -1 : read(fd, out, size);
 	} while (got < 0 && errno == EINTR);
 	return got;
@@ -143,7 +206,7 @@ static tt_status read_all(struct bytes *bytes, int fd, size_t hint, size_t most,
 			return TTNN_OK;
 		bytes->size += (size_t)got;
 		if (bytes->size > most)
-			return fail_errno(path, "read", EFBIG);
+			return fail_endless(path, most);
 		TT_TRY(make_room(bytes, path));
 	}
 }
@@ -153,16 +216,17 @@ tt_status tt_file_read(char **out, size_t *size, const char *path)
 	struct bytes bytes = {.spill = -1};
 	struct stat info;
 	tt_status status;
-	bool regular;
 	int fd;
 
 	TT_TRY(check_path(path));
-	fd = tt_fd_open(path, O_RDONLY);
+	fd = open_reading(path);
 	if (fd < 0)
 		return fail_errno(path, "open", errno);
-	regular = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
-	status = read_all(&bytes, fd, regular ? (size_t)info.st_size : 0,
-			  regular ? SIZE_MAX : SPOOL_MAX, path);
+	if (fstat(fd, &info) != 0)
+		status = fail_errno(path, "read", errno);
+	else
+		status = read_all(&bytes, fd, S_ISREG(info.st_mode) ? (size_t)info.st_size : 0,
+				  most_of(&info), path);
 	close(fd);
 	if (status != TTNN_OK) {
 		tt_free(bytes.data);
@@ -175,6 +239,11 @@ tt_status tt_file_read(char **out, size_t *size, const char *path)
 	}
 	finish(out, size, &bytes);
 	return TTNN_OK;
+}
+
+enum ttnn_status ttnn_file_read(char **out, size_t *size, const char *path)
+{
+	return tt_file_read(out, size, path);
 }
 
 static void *zlib_alloc(void *context, uInt count, uInt size)
@@ -270,7 +339,7 @@ tt_status tt_file_gunzip(char **out, size_t *size, const void *data, size_t leng
 }
 
 /* A pipe cannot be mapped or read at places: its content goes to a file without a name, *fd. */
-static tt_status spool(int *fd, const char *path)
+static tt_status spool(int *fd, size_t most, const char *path)
 {
 	int from = *fd, error = 0;
 	size_t size = 0;
@@ -283,7 +352,7 @@ static tt_status spool(int *fd, const char *path)
 		got = read_some(from, buffer, WRITE_BUFFER);
 		if (got < 0)
 			error = errno;
-		else if ((size += (size_t)got) > SPOOL_MAX)
+		else if ((size += (size_t)got) > most)
 			error = EFBIG;
 		else
 			error = tt_fd_write(*fd, buffer, (size_t)got);
@@ -292,6 +361,8 @@ static tt_status spool(int *fd, const char *path)
 	close(from);
 	if (error && *fd >= 0)
 		close(*fd);
+	if (error == EFBIG)
+		return fail_endless(path, most);
 	return error ? fail_errno(path, "read", error) : TTNN_OK;
 }
 
@@ -301,7 +372,7 @@ tt_status tt_file_open(int *fd, size_t *size, const char *path)
 	int error = 0;
 
 	TT_TRY(check_path(path));
-	*fd = tt_fd_open(path, O_RDONLY);
+	*fd = open_reading(path);
 	if (*fd < 0)
 		return fail_errno(path, "open", errno);
 	if (fstat(*fd, &info) != 0)
@@ -309,7 +380,7 @@ tt_status tt_file_open(int *fd, size_t *size, const char *path)
 	else if (S_ISDIR(info.st_mode))
 		error = EISDIR;
 	else if (!S_ISREG(info.st_mode)) {
-		TT_TRY(spool(fd, path));
+		TT_TRY(spool(fd, most_of(&info), path));
 		error = fstat(*fd, &info) != 0 ? errno : 0;
 	}
 	if (error) {
@@ -437,6 +508,7 @@ struct tt_file_out {
 	char *temp; /* NULL: written directly */
 	int fd;
 	int error; /* errno of the first failure */
+	bool fifo; /* does not block */
 	size_t used;
 	char buffer[WRITE_BUFFER];
 };
@@ -470,7 +542,8 @@ static tt_status open_out(struct tt_file_out *file, const char *path)
 	if (exists && S_ISDIR(info.st_mode))
 		return fail_errno(path, "create", EISDIR);
 	if (exists && !S_ISREG(info.st_mode)) {
-		file->fd = tt_fd_open(path, O_WRONLY);
+		file->fd = open_writing(path, &info);
+		file->fifo = S_ISFIFO(info.st_mode);
 		return file->fd >= 0 ? TTNN_OK : fail_errno(path, "open", errno);
 	}
 	TT_TRY(open_temp(file));
@@ -521,16 +594,32 @@ tt_status tt_file_create_nameless(struct tt_file_out **out, const char *director
 			 file->path ? open_nameless(&file->fd, directory) : tt_fail_nomem());
 }
 
+/* Writes all of a piece, or what a FIFO takes of it: how much; 0 or errno. */
+static int put_piece(size_t *done, struct tt_file_out *file, const char *data, size_t size)
+{
+	ssize_t taken;
+
+	/* Whoever waits for it may give it up here. */
+	if (tt_deadline_stop())
+		return ECANCELED;
+	*done = size;
+	if (!file->fifo)
+		return tt_fd_write(file->fd, data, size);
+	taken = write(file->fd, data, size);
+	*done = taken > 0 ? (size_t)taken : 0;
+	if (taken >= 0 || errno == EINTR)
+		return 0;
+	return errno == EAGAIN ? wait_for(file->fd, POLLOUT, true) : errno;
+}
+
 /* Errors stick: what comes after the first is dropped. */
 static void put(struct tt_file_out *file, const char *data, size_t size)
 {
-	while (size && !file->error) {
-		size_t piece = size < WRITE_PIECE ? size : WRITE_PIECE;
+	size_t done;
 
-		/* Whoever waits for it may give it up here. */
-		file->error = tt_deadline_stop() ? ECANCELED : tt_fd_write(file->fd, data, piece);
-		data += piece;
-		size -= piece;
+	for (; size && !file->error; data += done, size -= done) {
+		done = 0;
+		file->error = put_piece(&done, file, data, size < WRITE_PIECE ? size : WRITE_PIECE);
 	}
 }
 

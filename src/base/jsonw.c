@@ -94,12 +94,25 @@ static bool in_object(const struct tt_jsonw *w)
 	return w->depth && w->objects[w->depth - 1];
 }
 
+static bool is_indented(const struct tt_jsonw *w)
+{
+	return w->style.indent && !w->one_line;
+}
+
 static void separate(struct tt_jsonw *w)
 {
 	if (w->filled)
-		put(w, ", ", w->style.compact || w->style.indent ? 1 : 2);
-	if (w->style.indent)
+		put(w, ", ", w->style.compact || is_indented(w) ? 1 : 2);
+	if (is_indented(w))
 		put_newline(w);
+}
+
+bool tt_jsonw_inline(struct tt_jsonw *w, bool on)
+{
+	bool before = w->one_line;
+
+	w->one_line = on;
+	return before;
 }
 
 /* Whatever comes before a value; false if none may come. */
@@ -158,7 +171,7 @@ void tt_jsonw_end(struct tt_jsonw *w)
 		return;
 	}
 	w->depth--;
-	if (w->filled && w->style.indent)
+	if (w->filled && is_indented(w))
 		put_newline(w);
 	put(w, object ? "}" : "]", 1);
 	w->filled = true;

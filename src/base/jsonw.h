@@ -42,6 +42,7 @@ struct tt_jsonw {
 	size_t depth;
 	bool has_key;                /* a key waits for its value */
 	bool filled;                 /* the container (or the text) has a value already */
+	bool one_line;               /* whatever the style's indent says */
 	bool objects[TT_JSON_DEPTH]; /* the open containers: object or array */
 	size_t used;
 	char buffer[4096];
@@ -60,6 +61,12 @@ void tt_jsonw_object(struct tt_jsonw *w);
 void tt_jsonw_array(struct tt_jsonw *w);
 /* Ends the innermost open object or array. */
 void tt_jsonw_end(struct tt_jsonw *w);
+
+/*
+ * What is written from now on stays on the line, or is placed as the style has it again; returns what it was
+ * before. For one container: between its beginning and its first item, and after its end.
+ */
+bool tt_jsonw_inline(struct tt_jsonw *w, bool on);
 
 /* Before each value of an object. */
 void tt_jsonw_key(struct tt_jsonw *w, const char *key);

@@ -41,22 +41,21 @@ enum tt_lock_rank {
 	TT_RANK_STORE,    /* event/store.h: the chunks of one */
 	TT_RANK_QUEUE,    /* trace/params_file.c: files that wait for their writer */
 	TT_RANK_NUMBERS,  /* trace/params_file.c: numbers that were given back */
-	TT_RANK_REMEMBERED, /* trace/params_file.c: the paths of files */
-	TT_RANK_REGISTRY,   /* ops/registry.c: while it is built */
-	TT_RANK_PROGRAMS,   /* device/progcache.h: the programs of a device */
-	TT_RANK_WEIGHTS,    /* backend/cpu/weights.c: what was packed */
-	TT_RANK_LOADER,     /* backend/cpu/dnnl_load.c: while a library is loaded */
-	TT_RANK_DNNL,       /* backend/cpu/dnnl_plan.c: plans, and what oneDNN locks inside */
-	TT_RANK_MEMORY,     /* device/devmem.h: the buffers of one */
-	TT_RANK_ALLOCATOR,  /* device/alloc.h: its addresses */
-	TT_RANK_CORES,      /* tensor/core.c: all sets of cores */
-	TT_RANK_NAMES,      /* event/event.c: names that stay */
-	TT_RANK_SYMBOLS,    /* base/symbols.c: files with names of functions */
-	TT_RANK_TIME,   /* trace/params_text.c: around what the C library locks for time zones */
-	TT_RANK_POOL,   /* base/pool.c: the job; with the loop it begins anew in the child */
-	TT_RANK_VIEWER, /* event/viewer.c: what viewers are told */
-	TT_RANK_LARGE,  /* base/large.c: idle blocks */
-	TT_RANK_LOG,    /* base/log.c: a line; a fork does not wait for who reads it */
+	TT_RANK_REGISTRY, /* ops/registry.c: while it is built */
+	TT_RANK_PROGRAMS, /* device/progcache.h: the programs of a device */
+	TT_RANK_WEIGHTS,  /* backend/cpu/weights.c: what was packed */
+	TT_RANK_LOADER,   /* backend/cpu/dnnl_load.c: while a library is loaded */
+	TT_RANK_DNNL,     /* backend/cpu/dnnl_plan.c: plans, and what oneDNN locks inside */
+	TT_RANK_MEMORY,   /* device/devmem.h: the buffers of one */
+	TT_RANK_ALLOCATOR, /* device/alloc.h: its addresses */
+	TT_RANK_CORES,     /* tensor/core.c: all sets of cores */
+	TT_RANK_NAMES,     /* event/event.c: names that stay */
+	TT_RANK_SYMBOLS,   /* base/symbols.c: files with names of functions */
+	TT_RANK_TIME,      /* trace/params_text.c: around what the C library locks for time zones */
+	TT_RANK_POOL,      /* base/pool.c: the job; with the loop it begins anew in the child */
+	TT_RANK_VIEWER,    /* event/viewer.c: what viewers are told */
+	TT_RANK_LARGE,     /* base/large.c: idle blocks */
+	TT_RANK_LOG,       /* base/log.c: a line; a fork does not wait for who reads it */
 	TT_RANKS,
 };
 

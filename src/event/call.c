@@ -56,15 +56,37 @@ void tt_call_room_free(struct tt_call_room *room)
 	tt_free(room->many);
 }
 
-void ttnn_emit_call(const char *name, const struct ttnn_arg *args, size_t arg_count,
-		    const struct ttnn_value *result)
+static void emit(const char *name, const struct ttnn_arg *args, size_t arg_count,
+		 const struct ttnn_value *result, const char *error)
 {
 	struct tt_event event = {.kind = TT_EVENT_CALL};
 	struct tt_call_room room;
 
 	if (tt_event_call_make(&event.call, &room, name, args, arg_count) != TTNN_OK)
 		return; /* lost, as other events are for want of memory */
-	room.values[TT_CALL_RESULT] = *result;
+	if (!error)
+		room.values[TT_CALL_RESULT] = *result;
+	event.call.error = error;
 	tt_event_emit(&event);
 	tt_call_room_free(&room);
+}
+
+void ttnn_emit_call(const char *name, const struct ttnn_arg *args, size_t arg_count,
+		    const struct ttnn_value *result, const char *error)
+{
+	char *before, *condition;
+
+	if (!error) {
+		emit(name, args, arg_count, result, NULL);
+		return;
+	}
+	/* Who hears of it may fail, too; and `error` may be the thread's own. */
+	before = tt_strdup(ttnn_error());
+	condition = tt_strdup(tt_fail_condition());
+	if (before && condition) {
+		emit(name, args, arg_count, NULL, error == ttnn_error() ? before : error);
+		tt_fail_cond(TTNN_OK, condition, "%s", before);
+	}
+	tt_free(before);
+	tt_free(condition);
 }

@@ -317,13 +317,14 @@ struct tt_event_loss {
 };
 
 /*
- * A call that succeeded, as its user wrote it: before the signature was resolved. Told inside its
- * scope, as the last thing, and only while someone listens to calls (call.h).
+ * A call, as its user wrote it: before the signature was resolved. Told inside its scope, as the last
+ * thing, and only while someone listens to calls (call.h).
  */
 struct tt_event_call {
 	const char *name;                /* "ttnn.add" */
 	const struct ttnn_value *values; /* one for each of enum tt_call_value */
 	size_t value_count;
+	const char *error; /* why it failed; NULL: it did not */
 };
 
 enum tt_call_value {

@@ -101,7 +101,8 @@
 
 #define TT_FIELDS_call(F, L)                                                                       \
 	F(TEXT, name)                                                                              \
-	L(VALUES, values, value_count)
+	L(VALUES, values, value_count)                                                             \
+	F(TEXT, error)
 
 #define TT_FIELDS_run(F, L)                                                                        \
 	F(U32, device_id)                                                                          \

@@ -456,14 +456,17 @@ static const char *shown_name(const struct tt_op *op)
 	return op->frontend ? op->frontend : op->name;
 }
 
-/* What was called, as it was written, and what it gave: for who listens to that. */
+/* What was called, as it was written, and what it gave, NULL if it failed: for who listens to that. */
 static void emit_call(const struct tt_op *op, const struct ttnn_arg *args, size_t arg_count,
 		      const struct ttnn_results *results)
 {
+	const char *name = from_python ? shown_name(op) : op->name;
 	struct ttnn_results_room room;
-	struct ttnn_value result = tt_gives_value(&room, results, op->gives);
+	struct ttnn_value result;
 
-	ttnn_emit_call(from_python ? shown_name(op) : op->name, args, arg_count, &result);
+	if (results)
+		result = tt_gives_value(&room, results, op->gives);
+	ttnn_emit_call(name, args, arg_count, &result, results ? NULL : ttnn_error());
 }
 
 /* Whether a result is what the operation was given, alone or among others. */
@@ -562,8 +565,8 @@ enum ttnn_status ttnn_op_call(struct ttnn_results *out, const ttnn_op *entry,
 		tt_arena_reset(&thread_arena);
 	if (tt_rerun_on() && !depth)
 		status = tt_rerun_note(entry, args, arg_count, out, status);
-	if (tt_event_calls_on() && status == TTNN_OK && frontend == TTNN_FRONTEND_C && !depth)
-		emit_call(entry->op, args, arg_count, out);
+	if (tt_event_calls_on() && frontend == TTNN_FRONTEND_C && !depth)
+		emit_call(entry->op, args, arg_count, status == TTNN_OK ? out : NULL);
 	if (shown)
 		tt_emit_end(NULL, 0, status != TTNN_OK);
 	return shown && status == TTNN_OK ? hand_out(out, entry->op, args, arg_count) : status;
@@ -634,8 +637,8 @@ tt_status tt_call_python(struct tt_tensor **out, struct tt_call *parent, const c
 							     .name = shown_name(entry->op)},
 			      NULL, 0);
 	status = enter(&results, parent, entry, args, arg_count);
-	if (from_python && tt_event_calls_on() && status == TTNN_OK)
-		emit_call(entry->op, args, arg_count, &results);
+	if (from_python && tt_event_calls_on())
+		emit_call(entry->op, args, arg_count, status == TTNN_OK ? &results : NULL);
 	if (from_python)
 		tt_emit_end(NULL, 0, status != TTNN_OK);
 	if (from_python && status == TTNN_OK)

@@ -60,7 +60,7 @@ struct tt_extract_run {
 	struct tt_master_machine machine;
 };
 
-/* One parameter file, of any dialect. */
+/* One parameter file, of any dialect; one with an "error" is passed over. */
 tt_status tt_extract_record(struct tt_extract *extract, const struct tt_json *record,
 			    const struct tt_extract_run *run);
 

@@ -54,6 +54,8 @@ tt_status tt_extract_record(struct tt_extract *extract, const struct tt_json *re
 
 	if (!name)
 		return tt_fail(TTNN_FORMAT, "a parameter file has no \"operation_name\"");
+	if (tt_json_get(record, "error")) /* it was refused */
+		return TTNN_OK;
 	tt_names_dotted(&op, name);
 	if (tt_extract_wants(extract, tt_str_text(&op))) {
 		tt_jsonw_init_str(&w, &args, (struct tt_jsonw_style){.compact = true});

@@ -249,9 +249,10 @@ static tt_status see(struct reader *r, const struct tt_seen *seen)
 		return v1 ? see_operation(r, &event->begin) : TTNN_OK;
 	case TT_EVENT_CALL:
 		/* What Python wrote is inside of its scope. */
-		return v1 ? TTNN_OK
-			  : see_call(r, &event->call,
-				     seen->depth ? NULL : r->outer[seen->thread % THREADS]);
+		return v1 || event->call.error
+			       ? TTNN_OK
+			       : see_call(r, &event->call,
+					  seen->depth ? NULL : r->outer[seen->thread % THREADS]);
 	default:
 		return TTNN_OK;
 	}

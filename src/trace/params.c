@@ -22,10 +22,11 @@
 
 /* ---- switches --------------------------------------------------------------------------------------- */
 
-static atomic_bool flags[TTNN_PARAMS_REMEMBER + 1];
+static atomic_bool flags[TTNN_PARAMS_SERIALIZING + 1];
 static atomic_bool async;
 static _Atomic(const char *) directory; /* NULL: the style's own; never freed */
 static _Atomic(const struct tt_params_style *) chosen;
+static _Atomic(const char *) test; /* that runs; NULL: none; never freed */
 TT_LOCK_STATIC(switch_lock, TT_RANK_PARAMS, NULL);
 static _Thread_local unsigned busy; /* this thread is making a file */
 
@@ -120,6 +121,16 @@ enum ttnn_status ttnn_params_set_dialect(const char *name)
 	return TTNN_OK;
 }
 
+enum ttnn_status ttnn_params_set_test(const char *name)
+{
+	const char *kept = name ? tt_event_intern(name) : NULL;
+
+	if (name && !kept)
+		return tt_fail_nomem();
+	atomic_store(&test, kept);
+	return TTNN_OK;
+}
+
 uint64_t ttnn_params_counter(void)
 {
 	return tt_params_number_get();
@@ -162,20 +173,14 @@ static tt_status save_values(struct job *job)
 	const char *path = tt_str_text(&job->path);
 	struct tt_file_out *file;
 	struct tt_jsonw w;
-	tt_status status = tt_file_create(&file, path);
+	tt_status status;
 
-	if (status == TTNN_NOTFOUND) {
-		/* An empty file makes the directory. */
-		TT_TRY(tt_params_file_write(path, &job->text));
-		status = tt_file_create(&file, path);
-	}
-	if (status != TTNN_OK)
-		return status;
+	TT_TRY(tt_params_file_create(&file, path));
 	tt_jsonw_init_file(&w, file, pretty);
 	tt_params_call(&w, &job->writer, job->number, job->stamp, job->call);
 	status = tt_jsonw_finish(&w);
 	if (status == TTNN_OK)
-		return tt_file_commit(file);
+		return tt_params_file_commit(file, path);
 	tt_file_discard(file);
 	return status;
 }
@@ -239,15 +244,14 @@ static tt_status save(struct job *job, const char *dir, bool later)
 	if (job->writer.missing != TTNN_OK)
 		TT_LOG_ONCE(TT_LOG_WARN, "%s: values of a tensor are missing: %s",
 			    tt_str_text(&job->path), ttnn_error());
-	if (atomic_load(&flags[TTNN_PARAMS_REMEMBER]))
-		tt_params_file_remember(tt_str_text(&job->path));
 	return TTNN_OK;
 }
 
 enum ttnn_status ttnn_params_write(char **path, const struct ttnn_told_call *told, const char *dir,
 				   bool values)
 {
-	struct job job = {.writer = {.style = style_now(), .values = values}};
+	struct job job = {
+		.writer = {.style = style_now(), .values = values, .test = atomic_load(&test)}};
 	struct tt_call_room room;
 	struct tt_event_call call;
 	tt_status status;
@@ -289,10 +293,13 @@ static void hear(struct tt_event_listener *self, const struct tt_event *event)
 	bool before;
 
 	(void)self;
-	if (event->kind != TT_EVENT_CALL || !ttnn_params_enter())
+	if (event->kind != TT_EVENT_CALL)
+		return;
+	job.writer.style = style_now();
+	if ((event->call.error && !job.writer.style->errors) || !ttnn_params_enter())
 		return;
 	before = tt_deadline_hush(true);
-	job.writer.style = style_now();
+	job.writer.test = atomic_load(&test);
 	job.writer.values = atomic_load(&flags[TTNN_PARAMS_VALUES]);
 	if (save(&job, ttnn_params_dir(), atomic_load(&async)) != TTNN_OK)
 		ttnn_params_lose(event->call.name, NULL);
@@ -359,12 +366,6 @@ uint64_t ttnn_params_flush(void)
 {
 	tt_params_file_flush();
 	return atomic_load(&lost);
-}
-
-void ttnn_params_clean(void)
-{
-	tt_params_file_flush();
-	tt_params_file_clean();
 }
 
 void ttnn_params_environment(void)

@@ -32,6 +32,9 @@ struct tt_params_style {
 	const char *directory;   /* where files go when nothing says where */
 	bool timestamp;          /* has one inside, not only in the file's name */
 	bool num_tensors;        /* counts tensors in arguments and result */
+	bool inlined;            /* lists of numbers stand on one line */
+	bool errors;             /* calls that failed have a file, with "error" */
+	bool tests;              /* "test": which one made it */
 	bool qualified;          /* "DataType.BFLOAT16", not "bfloat16", in tensors */
 	bool objects;            /* memory configs, compute configs and devices field by field */
 	enum ttnn_dialect texts; /* of values */
@@ -46,10 +49,11 @@ const struct tt_params_style *tt_params_style_at(size_t i);
 #define TT_PARAMS_STAMP 32
 void tt_params_stamp(char out[TT_PARAMS_STAMP], int64_t wall_ns);
 
-/* How calls are written. All zero but style is: without values, live tensors only. */
+/* How calls are written. All zero but style is: without values, live tensors only, of no test. */
 struct tt_params_writer {
 	const struct tt_params_style *style;
-	bool values; /* of tensors, too */
+	bool values;      /* of tensors, too */
+	const char *test; /* (optional) that made the call */
 	/* (optional) what is known of a device that a trace names; NULL: nothing */
 	const struct ttnn_device_info *(*device)(void *context, uint32_t device_id);
 	void *context;

@@ -1,5 +1,8 @@
 #include "trace/params_file.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -8,27 +11,31 @@
 #include <ttnn_frontend.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/fd.h"
 #include "base/lock.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "event/event.h"
 
 /* ---- numbers ------------------------------------------------------------------------------------------ */
 
+/* At the beginning of a page that processes share: memory of forked ones, or the file of a session. */
 struct count {
 	atomic_uint_least64_t last;
-	pid_t owner; /* who may set it for all */
+	_Atomic(pid_t) owner; /* who may set it for all */
 };
 static struct count own_count; /* where there is no memory to share */
 static _Atomic(struct count *) counter;
+static _Atomic(struct count *) left; /* the count of all, while this process has another one */
 
 /* Numbers that were given back, for the next files: a heap, the least one first. */
 static struct {
 	atomic_bool any; /* read without the lock */
 	TT_VEC(uint64_t) heap;
 } returned;
+static void make_count(struct tt_lock *unused);
 static void forget_numbers(struct tt_lock *unused);
-static const struct tt_lock_forks number_forks = {.child = forget_numbers};
+static const struct tt_lock_forks number_forks = {.before = make_count, .child = forget_numbers};
 TT_LOCK_STATIC(number_lock, TT_RANK_NUMBERS, &number_forks);
 
 static void swap(uint64_t *a, uint64_t *b)
@@ -85,12 +92,19 @@ static void forget_numbers(struct tt_lock *unused)
 	forget_returned();
 }
 
+static struct count *map_count(int flags, int fd)
+{
+	struct count *count =
+		mmap(NULL, TT_PARAMS_SESSION_HEAD, PROT_READ | PROT_WRITE, flags, fd, 0);
+
+	return count == MAP_FAILED ? NULL : count;
+}
+
 static void share_count(uint64_t last)
 {
-	struct count *count = mmap(NULL, sizeof(*count), PROT_READ | PROT_WRITE,
-				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct count *count = map_count(MAP_SHARED | MAP_ANONYMOUS, -1);
 
-	if (count == MAP_FAILED)
+	if (!count)
 		count = &own_count;
 	atomic_store(&count->last, last);
 	count->owner = getpid();
@@ -112,6 +126,13 @@ static struct count *the_count(void)
 		return count;
 	pthread_once(&count_once, first_count);
 	return atomic_load(&counter);
+}
+
+/* Before a fork: the child shares it, also when nothing was written so far. */
+static void make_count(struct tt_lock *unused)
+{
+	(void)unused;
+	the_count();
 }
 
 uint64_t tt_params_number_take(void)
@@ -144,51 +165,136 @@ uint64_t tt_params_number_get(void)
 
 void tt_params_number_set(uint64_t number)
 {
-	struct count *count = the_count();
+	struct count *count = the_count(), *all = atomic_load(&left);
 
 	tt_lock_take(&number_lock);
 	forget_returned();
 	tt_lock_give(&number_lock);
-	if (count->owner == getpid())
+	if (all && number && number <= atomic_load(&all->last)) {
+		atomic_store(&counter, all); /* set back to what it was */
+		atomic_store(&left, NULL);
+	} else if (count->owner == getpid()) {
 		atomic_store(&count->last, number);
-	else
+	} else {
+		atomic_store(&left, count);
 		share_count(number);
+	}
+}
+
+/* ---- sessions ----------------------------------------------------------------------------------------- */
+
+static _Atomic(const char *) session; /* the path of its file; NULL: none */
+
+tt_status ttnn_params_session(const char *path)
+{
+	const char *kept = path ? tt_event_intern(path) : NULL;
+	struct count *count = NULL;
+	int fd;
+
+	if (!path) {
+		atomic_store(&session, NULL);
+		return TTNN_OK;
+	}
+	if (!kept)
+		return tt_fail_nomem();
+	fd = tt_fd_open(path, O_RDWR);
+	if (fd < 0)
+		return tt_fail(TTNN_IO, "%s: cannot open: %s", path, strerror(errno));
+	if (lseek(fd, 0, SEEK_END) >= TT_PARAMS_SESSION_HEAD)
+		count = map_count(MAP_SHARED, fd);
+	close(fd);
+	if (!count)
+		return tt_fail(TTNN_IO, "%s: cannot be the file of a session", path);
+	atomic_compare_exchange_strong(&count->owner, &(pid_t){0}, getpid());
+	if (count->owner == getpid())
+		atomic_store(&count->last, tt_params_number_get());
+	atomic_store(&counter, count);
+	atomic_store(&left, NULL);
+	atomic_store(&session, kept);
+	return TTNN_OK;
+}
+
+/* Appends "F/path" and a zero byte, or "D/path" of a folder: one write, so that lines of processes stay apart. */
+static void note(char kind, const char *path)
+{
+	const char *to = atomic_load(&session);
+	struct tt_str line = {0};
+	char here[PATH_MAX];
+	int fd;
+
+	if (!to)
+		return;
+	tt_str_addc(&line, kind);
+	if (*path != '/' && getcwd(here, sizeof(here))) {
+		tt_str_adds(&line, here);
+		tt_str_addc(&line, '/');
+	}
+	tt_str_adds(&line, path);
+	fd = tt_fd_open(to, O_WRONLY | O_APPEND);
+	if (fd >= 0 && tt_str_status(&line) == TTNN_OK)
+		tt_fd_write(fd, tt_str_text(&line), line.length + 1);
+	if (fd >= 0)
+		close(fd); /* what is not noted stays; nothing else to be done about it */
+	tt_str_deinit(&line);
 }
 
 /* ---- writing ------------------------------------------------------------------------------------------ */
 
 static void (*report)(const char *name, const char *why);
-static atomic_uint_least64_t written;
-
-uint64_t ttnn_params_written(void)
+/* It is made when the first file needs it, and again when someone removed it. */
+static tt_status make_folder_of(const char *path)
 {
-	tt_params_file_flush();
-	return atomic_load(&written);
+	const char *slash = strrchr(path, '/');
+	char *directory = tt_strndup(path, slash ? (size_t)(slash - path) : 0);
+	tt_status status;
+
+	if (!directory)
+		return tt_fail_nomem();
+	for (char *at = directory; atomic_load(&session) && (at = strchr(at + 1, '/'));) {
+		*at = 0;
+		if (access(directory, F_OK) != 0)
+			note('D', directory);
+		*at = '/';
+	}
+	note('D', directory);
+	status = tt_file_make_dirs(directory);
+	tt_free(directory);
+	return status;
 }
 
 static tt_status write_file(const char *path, const struct tt_str *text)
 {
-	const char *slash = strrchr(path, '/');
-	char *directory;
 	tt_status status;
 
 	TT_TRY(tt_str_status(text));
 	status = tt_file_save_new(path, tt_str_text(text), text->length);
-	if (status != TTNN_NOTFOUND || !slash)
+	if (status != TTNN_NOTFOUND)
 		return status;
-	/* The directory is made when the first file needs it, and again when someone removed it. */
-	directory = tt_strndup(path, (size_t)(slash - path));
-	if (!directory)
-		return tt_fail_nomem();
-	status = tt_file_make_dirs(directory);
-	tt_free(directory);
-	return status == TTNN_OK ? tt_file_save_new(path, tt_str_text(text), text->length) : status;
+	TT_TRY(make_folder_of(path));
+	return tt_file_save_new(path, tt_str_text(text), text->length);
 }
 
 tt_status tt_params_file_write(const char *path, const struct tt_str *text)
 {
 	TT_TRY(write_file(path, text));
-	atomic_fetch_add(&written, 1);
+	note('F', path);
+	return TTNN_OK;
+}
+
+tt_status tt_params_file_create(struct tt_file_out **out, const char *path)
+{
+	tt_status status = tt_file_create(out, path);
+
+	if (status != TTNN_NOTFOUND)
+		return status;
+	TT_TRY(make_folder_of(path));
+	return tt_file_create(out, path);
+}
+
+tt_status tt_params_file_commit(struct tt_file_out *file, const char *path)
+{
+	TT_TRY(tt_file_commit(file));
+	note('F', path);
 	return TTNN_OK;
 }
 
@@ -301,73 +407,7 @@ static void forget_queue(struct tt_lock *unused)
 	pthread_cond_init(&queue.less, NULL);
 }
 
-/* ---- remembering ------------------------------------------------------------------------------------------ */
-
-struct paths {
-	TT_VEC(char *) list;
-};
-static struct paths remembered;
-static void forget_paths(struct tt_lock *unused);
-static const struct tt_lock_forks path_forks = {.child = forget_paths};
-TT_LOCK_STATIC(path_lock, TT_RANK_REMEMBERED, &path_forks);
-
-void tt_params_file_remember(const char *path)
-{
-	char *copy = tt_strdup(path), **slot;
-
-	tt_lock_take(&path_lock);
-	slot = copy ? TT_VEC_PUSH(&remembered.list) : NULL;
-	if (slot)
-		*slot = copy;
-	else
-		tt_free(copy); /* it stays; nothing else to be done about it */
-	tt_lock_give(&path_lock);
-}
-
-static void free_paths(struct paths *paths)
-{
-	for (size_t i = 0; i < paths->list.count; i++)
-		tt_free(paths->list.data[i]);
-	TT_VEC_DEINIT(&paths->list);
-}
-
-/* In the child of a fork: the files are the parent's. */
-static void forget_paths(struct tt_lock *unused)
-{
-	(void)unused;
-	free_paths(&remembered);
-}
-
-static void remove_files(const struct paths *paths)
-{
-	for (size_t i = 0; i < paths->list.count; i++) {
-		char *path = paths->list.data[i];
-
-		unlink(path);
-	}
-	for (size_t i = 0; i < paths->list.count; i++) {
-		char *path = paths->list.data[i], *slash = strrchr(path, '/');
-
-		if (slash)
-			*slash = 0;
-		/* Refused unless it is empty; most files share a directory. */
-		if (slash && (i == 0 || strcmp(path, paths->list.data[i - 1]) != 0))
-			rmdir(path);
-	}
-}
-
-/* There may be many: who remembers another one, or forks, does not wait for that. */
-void tt_params_file_clean(void)
-{
-	struct paths taken;
-
-	tt_lock_take(&path_lock);
-	taken = remembered;
-	remembered = (struct paths){0};
-	tt_lock_give(&path_lock);
-	remove_files(&taken);
-	free_paths(&taken);
-}
+/* ---- beginning --------------------------------------------------------------------------------------------- */
 
 void tt_params_file_init(void (*failed)(const char *name, const char *why))
 {

@@ -29,6 +29,9 @@ static const struct tt_params_style styles[] = {
 	 .directory = "generated/ttnn/operation_parameters",
 	 .timestamp = true,
 	 .num_tensors = true,
+	 .inlined = true,
+	 .errors = true,
+	 .tests = true,
 	 .texts = TTNN_DIALECT_SEED,
 	 .tensor = SHORT_TENSOR},
 	{.name = "tt-metal",
@@ -127,12 +130,17 @@ static void put_member(struct tt_jsonw *w, const struct tt_enum *type, int64_t m
 	put_text(w, &text);
 }
 
-static void put_list(struct tt_jsonw *w, const uint32_t *numbers, uint32_t count)
+static void put_list(struct tt_jsonw *w, const struct tt_params_style *style,
+		     const uint32_t *numbers, uint32_t count)
 {
+	bool before;
+
 	tt_jsonw_array(w);
+	before = tt_jsonw_inline(w, style->inlined);
 	for (uint32_t i = 0; i < count; i++)
 		tt_jsonw_int(w, numbers[i]);
 	tt_jsonw_end(w);
+	tt_jsonw_inline(w, before);
 }
 
 /* ---- memory configs ---------------------------------------------------------------------------------- */
@@ -170,55 +178,79 @@ static enum ttnn_dtype value_dtype(enum ttnn_dtype dtype)
 	return tt_dtype_is_integer(dtype) ? dtype : TTNN_FLOAT32;
 }
 
-/* A tensor's elements in rows; NULL without an error when they are not wanted. */
+/* The elements of a tensor's parts in rows; data NULL when they are not wanted. */
 struct rows {
-	void *data;
+	char *data; /* those of one part behind another's */
 	enum ttnn_dtype dtype;
+	uint32_t parts; /* that are written: one where all are the same */
+	uint32_t shards;
+	uint64_t bytes; /* of a part */
 };
+
+static tt_status read_part(void *data, const struct rows *rows, struct tt_tensor *tensor,
+			   uint32_t part)
+{
+	struct tt_tensor *here;
+	tt_status status;
+
+	TT_TRY(tt_tensor_resident(&here, tensor, part, TT_BUFFER_READ));
+	status = ttnn_tensor_to_data(data, rows->bytes, rows->dtype, here);
+	ttnn_tensor_unref(here);
+	return status;
+}
 
 static tt_status read_rows(struct rows *out, struct tt_tensor *tensor)
 {
 	const struct ttnn_tensor_spec *spec = &tensor->spec;
-	struct tt_tensor *part;
 	uint64_t volume, bytes;
-	tt_status status;
-	void *data;
 
 	out->dtype = value_dtype(spec->dtype);
+	out->parts = 1;
+	out->shards = tt_tensor_chips(tensor);
 	TT_TRY(ttnn_shape_volume(&volume, &spec->shape));
-	if (__builtin_mul_overflow(volume, tt_dtype_bytes(out->dtype), &bytes))
+	if (__builtin_mul_overflow(volume, tt_dtype_bytes(out->dtype), &out->bytes) ||
+	    __builtin_mul_overflow(out->bytes, out->shards, &bytes))
 		return tt_fail_nomem();
-	TT_TRY(tt_tensor_resident(&part, tensor, 0, TT_BUFFER_READ));
-	data = tt_alloc(bytes);
-	status = data ? ttnn_tensor_to_data(data, bytes, out->dtype, part) : tt_fail_nomem();
-	ttnn_tensor_unref(part);
-	if (status != TTNN_OK)
-		tt_free(data);
-	else
-		out->data = data;
-	return status;
+	out->data = tt_alloc(bytes);
+	if (!out->data)
+		return tt_fail_nomem();
+	for (uint32_t i = 0; i < out->shards; i++) {
+		char *here = out->data + i * out->bytes;
+		tt_status status = read_part(here, out, tensor, i);
+
+		if (status != TTNN_OK) {
+			tt_free(out->data);
+			out->data = NULL;
+			return status;
+		}
+		if (memcmp(here, out->data, out->bytes) != 0)
+			out->parts = out->shards;
+	}
+	return TTNN_OK;
 }
 
-static double number_at(const struct rows *rows, uint64_t i)
+static double number_at(const void *data, enum ttnn_dtype dtype, uint64_t i)
 {
-	switch (rows->dtype) {
+	switch (dtype) {
 	case TTNN_FLOAT32:
-		return ((const float *)rows->data)[i];
+		return ((const float *)data)[i];
 	case TTNN_INT32:
-		return ((const int32_t *)rows->data)[i];
+		return ((const int32_t *)data)[i];
 	case TTNN_UINT16:
-		return ((const uint16_t *)rows->data)[i];
+		return ((const uint16_t *)data)[i];
 	case TTNN_UINT8:
-		return ((const uint8_t *)rows->data)[i];
+		return ((const uint8_t *)data)[i];
 	case TTNN_INT8:
-		return ((const int8_t *)rows->data)[i];
+		return ((const int8_t *)data)[i];
 	default:
-		return ((const uint32_t *)rows->data)[i];
+		return ((const uint32_t *)data)[i];
 	}
 }
 
-static void put_rows(struct tt_jsonw *w, const struct rows *rows, const struct ttnn_shape *shape)
+static void put_part(struct tt_jsonw *w, const struct rows *rows, uint32_t part,
+		     const struct ttnn_shape *shape)
 {
+	const void *data = rows->data + part * rows->bytes;
 	uint32_t index[TTNN_MAX_RANK] = {0}, rank = shape->rank, open = 0;
 
 	for (uint64_t i = 0; w->status == TTNN_OK; i++) {
@@ -228,9 +260,9 @@ static void put_rows(struct tt_jsonw *w, const struct rows *rows, const struct t
 				goto up; /* nothing inside, whatever comes */
 		}
 		if (rows->dtype == TTNN_FLOAT32)
-			tt_jsonw_real(w, number_at(rows, i));
+			tt_jsonw_real(w, number_at(data, rows->dtype, i));
 		else
-			tt_jsonw_int(w, (int64_t)number_at(rows, i));
+			tt_jsonw_int(w, (int64_t)number_at(data, rows->dtype, i));
 	up:
 		while (open && ++index[open - 1] >= shape->dim[open - 1]) {
 			index[--open] = 0;
@@ -239,6 +271,32 @@ static void put_rows(struct tt_jsonw *w, const struct rows *rows, const struct t
 		if (!open)
 			return;
 	}
+}
+
+/*
+ * "values"; of a tensor on several devices those of the first one, which its shape describes, with
+ * "shards", how many there are, and "other_shards" unless all are the same.
+ */
+static void put_rows(struct tt_jsonw *w, const struct tt_params_style *style,
+		     const struct rows *rows, const struct ttnn_shape *shape)
+{
+	bool before;
+
+	tt_jsonw_key(w, "values");
+	before = tt_jsonw_inline(w, style->inlined);
+	put_part(w, rows, 0, shape);
+	tt_jsonw_inline(w, before);
+	if (rows->shards > 1)
+		tt_jsonw_key_int(w, "shards", rows->shards);
+	if (rows->parts == 1)
+		return;
+	tt_jsonw_key(w, "other_shards");
+	tt_jsonw_inline(w, style->inlined);
+	tt_jsonw_array(w);
+	for (uint32_t i = 1; i < rows->parts; i++)
+		put_part(w, rows, i, shape);
+	tt_jsonw_end(w);
+	tt_jsonw_inline(w, before);
 }
 
 static void put_placements(struct tt_jsonw *w, const struct tt_event_tensor *seen)
@@ -280,13 +338,14 @@ static const struct ttnn_device_info *device_of(const struct tt_params_writer *w
 }
 
 /* "shape" and "device_ids" of a mesh. */
-static void put_mesh(struct tt_jsonw *w, const struct ttnn_device_info *info)
+static void put_mesh(struct tt_jsonw *w, const struct tt_params_style *style,
+		     const struct ttnn_device_info *info)
 {
 	tt_jsonw_key(w, "shape");
-	put_list(w, (const uint32_t[]){info->rows, info->cols}, 2);
+	put_list(w, style, (const uint32_t[]){info->rows, info->cols}, 2);
 	tt_jsonw_key(w, "device_ids");
 	if (info->chip_count)
-		put_list(w, info->chips, info->chip_count);
+		put_list(w, style, info->chips, info->chip_count);
 	else
 		tt_jsonw_null(w);
 }
@@ -324,7 +383,7 @@ static void put_spread(struct tt_jsonw *w, const struct tt_params_writer *writer
 		tt_jsonw_int(w, axis.extent);
 	tt_jsonw_end(w);
 	if (info)
-		put_mesh(w, info);
+		put_mesh(w, writer->style, info);
 	tt_jsonw_end(w);
 }
 
@@ -343,7 +402,7 @@ static void put_field(struct tt_jsonw *w, struct tt_params_writer *writer,
 	case TT_PARAMS_SHAPE:
 	case TT_PARAMS_ORIGINAL_SHAPE:
 		tt_jsonw_key(w, field == TT_PARAMS_SHAPE ? "shape" : "original_shape");
-		put_list(w, spec->shape.dim, spec->shape.rank);
+		put_list(w, style, spec->shape.dim, spec->shape.rank);
 		break;
 	case TT_PARAMS_DTYPE:
 		tt_jsonw_key(w, "dtype");
@@ -353,10 +412,8 @@ static void put_field(struct tt_jsonw *w, struct tt_params_writer *writer,
 			put_dtype(w, style, spec->dtype);
 		break;
 	case TT_PARAMS_VALUES:
-		if (!rows->data)
-			break;
-		tt_jsonw_key(w, "values");
-		put_rows(w, rows, &spec->shape);
+		if (rows->data)
+			put_rows(w, style, rows, &spec->shape);
 		break;
 	case TT_PARAMS_ORIGINAL_DTYPE:
 		tt_jsonw_key(w, "original_dtype");
@@ -453,12 +510,11 @@ static void put_torch(struct tt_jsonw *w, struct tt_params_writer *writer,
 	tt_jsonw_key(w, "shape");
 	tt_params_value(w, writer, &value->items[3]);
 	tt_jsonw_key_string(w, "dtype", dtype);
-	if (values) {
+	if (rows.data) {
+		put_rows(w, writer->style, &rows, &values->tensor->spec.shape);
+	} else if (values) {
 		tt_jsonw_key(w, "values");
-		if (rows.data)
-			put_rows(w, &rows, &values->tensor->spec.shape);
-		else
-			tt_params_value(w, writer, values);
+		tt_params_value(w, writer, values);
 	}
 	tt_jsonw_end(w);
 	tt_free(rows.data);
@@ -528,7 +584,7 @@ static void put_device(struct tt_jsonw *w, const struct tt_params_writer *writer
 	tt_jsonw_key(w, writer->style->objects ? "repr" : "value");
 	put_text(w, &text);
 	if (info && writer->style->objects)
-		put_mesh(w, info);
+		put_mesh(w, writer->style, info);
 	tt_jsonw_end(w);
 }
 
@@ -559,6 +615,31 @@ static void put_dict(struct tt_jsonw *w, struct tt_params_writer *writer,
 		tt_params_value(w, writer, &value->items[i + 1]);
 	}
 	tt_jsonw_end(w);
+}
+
+/* Numbers, or lists of nothing else. */
+static bool is_numbers(const struct ttnn_value *value)
+{
+	if (value->kind != TTNN_VALUE_LIST)
+		return value->kind == TTNN_VALUE_INT || value->kind == TTNN_VALUE_REAL ||
+		       value->kind == TTNN_VALUE_BOOL;
+	for (uint32_t i = 0; i < value->count; i++)
+		if (!is_numbers(&value->items[i]))
+			return false;
+	return true;
+}
+
+static void put_items(struct tt_jsonw *w, struct tt_params_writer *writer,
+		      const struct ttnn_value *value)
+{
+	bool before;
+
+	tt_jsonw_array(w);
+	before = tt_jsonw_inline(w, writer->style->inlined && is_numbers(value));
+	for (uint32_t i = 0; i < value->count; i++)
+		tt_params_value(w, writer, &value->items[i]);
+	tt_jsonw_end(w);
+	tt_jsonw_inline(w, before);
 }
 
 /* Values that are shown by what they print. */
@@ -617,10 +698,7 @@ void tt_params_value(struct tt_jsonw *w, struct tt_params_writer *writer,
 		put_device(w, writer, value);
 		break;
 	case TTNN_VALUE_LIST:
-		tt_jsonw_array(w);
-		for (uint32_t i = 0; i < value->count; i++)
-			tt_params_value(w, writer, &value->items[i]);
-		tt_jsonw_end(w);
+		put_items(w, writer, value);
 		break;
 	case TTNN_VALUE_OBJECT:
 		put_object(w, writer->style, value);
@@ -631,7 +709,10 @@ void tt_params_value(struct tt_jsonw *w, struct tt_params_writer *writer,
 		else
 			put_dict(w, writer, value);
 		break;
-	default: /* plain: none, numbers, texts, shapes */
+	case TTNN_VALUE_SHAPE:
+		put_list(w, writer->style, value->shape->dim, value->shape->rank);
+		break;
+	default: /* plain: none, numbers, texts */
 		tt_value_json(w, value, writer->style->texts);
 	}
 }
@@ -689,5 +770,9 @@ void tt_params_call(struct tt_jsonw *w, struct tt_params_writer *writer, uint64_
 		tt_jsonw_key(w, "return_value");
 		tt_params_value(w, writer, result);
 	}
+	if (call->error && style->errors)
+		tt_jsonw_key_string(w, "error", call->error);
+	if (writer->test && style->tests)
+		tt_jsonw_key_string(w, "test", writer->test);
 	tt_jsonw_end(w);
 }

@@ -135,10 +135,9 @@ static bool records(void)
 	return good;
 }
 
-/* Parameter files, if any are written, go again: there would be many. */
 static bool flushes(void)
 {
-	ttnn_params_clean();
+	ttnn_params_flush();
 	return adds() && (!trace || ttnn_trace_flush(trace) == TTNN_OK);
 }
 
@@ -302,11 +301,8 @@ TEST(children_of_busy_threads_that_are_traced)
 TEST(children_of_busy_threads_whose_parameters_are_written)
 {
 	ttnn_params_async(true);
-	CHECK_OK(ttnn_params_set(TTNN_PARAMS_REMEMBER, true));
 	CHECK_OK(ttnn_params_trace(true, false, test_path("")));
 	fork_under_load(20);
 	CHECK_OK(ttnn_params_trace(false, false, NULL));
 	ttnn_params_async(false);
-	CHECK_OK(ttnn_params_set(TTNN_PARAMS_REMEMBER, false));
-	ttnn_params_clean();
 }

@@ -178,7 +178,7 @@ def compared(record):
             return {k: plain(v) for k, v in value.items() if k != "hash"}
         if isinstance(value, list):
             return [plain(v) for v in value]
-        return re.sub(r" at 0x\w+", " at 0xPTR", value) if isinstance(value, str) else value
+        return re.sub(r" at 0x\w+", "", value) if isinstance(value, str) else value
 
     return {k: plain(v) for k, v in record.items() if k != "operation_id"}
 

@@ -143,9 +143,9 @@ static void stop(void)
 /* ---- content ------------------------------------------------------------------------------------------- */
 
 /* Written down by hand from the documents. */
-#define SEED_TENSOR                                                                                 \
-	"{\"type\": \"ttnn.Tensor\",\"shape\": [2,3],\"dtype\": \"float32\",\"values\": "           \
-	"[[1.5,1.5,1.5],[1.5,1.5,1.5]],\"original_shape\": [2,3],\"original_dtype\": \"bfloat16\"," \
+#define SEED_TENSOR                                                                                       \
+	"{\"type\": \"ttnn.Tensor\",\"shape\": [2, 3],\"dtype\": \"float32\",\"values\": "                \
+	"[[1.5, 1.5, 1.5], [1.5, 1.5, 1.5]],\"original_shape\": [2, 3],\"original_dtype\": \"bfloat16\"," \
 	"\"layout\": \"TILE\",\"storage_type\": \"DEVICE_STORAGE\"}"
 
 TEST(seed_dialect_is_as_documented)
@@ -175,8 +175,8 @@ TEST(seed_dialect_is_as_documented)
 			"\"%s\",\"args\": [{\"position\": 0,\"value\": " SEED_TENSOR
 			"},{\"position\": 1,\"value\": " SEED_TENSOR
 			"}],\"kwargs\": {},\"num_tensors\": 3,\"return_value\": {\"type\": "
-			"\"ttnn.Tensor\",\"shape\": [2,3],\"dtype\": \"float32\",\"values\": "
-			"[[3.0,3.0,3.0],[3.0,3.0,3.0]],\"original_shape\": [2,3],\"original_dtype\": "
+			"\"ttnn.Tensor\",\"shape\": [2, 3],\"dtype\": \"float32\",\"values\": "
+			"[[3.0, 3.0, 3.0], [3.0, 3.0, 3.0]],\"original_shape\": [2, 3],\"original_dtype\": "
 			"\"bfloat16\",\"layout\": \"TILE\",\"storage_type\": \"DEVICE_STORAGE\"}}",
 			stamp);
 		CHECK_STR(text, expected);
@@ -280,13 +280,14 @@ TEST(values_of_every_kind)
 
 /* ---- where they go, and what happens when they cannot ------------------------------------------------------ */
 
-TEST(nothing_is_written_when_off_or_refused)
+TEST(nothing_is_written_when_off_but_what_is_refused)
 {
 	ttnn_device *device = open_device();
 	ttnn_tensor *a, *b = NULL;
 	const char *dir = test_path("off");
 	static const struct ttnn_shape odd = {2, {5, 7}};
 	struct ttnn_arg args[] = {{NULL, {0}}, {NULL, {0}}};
+	char *text;
 
 	trace_to(dir, false);
 	stop();
@@ -296,8 +297,13 @@ TEST(nothing_is_written_when_off_or_refused)
 	args[0].value = ttnn_v_tensor(a);
 	args[1].value = ttnn_v_shape(&odd);
 	CHECK(ttnn_call_one(&b, "ttnn.add", args, 2, TTNN_FRONTEND_C) != TTNN_OK);
-	CHECK(access(dir, F_OK) != 0);
-	CHECK_INT(ttnn_params_counter(), 0);
+	CHECK_INT(ttnn_params_counter(), 1);
+	CHECK(strstr(ttnn_error(), "ttnn.add") != NULL); /* not what making the folder said */
+	text = text_of(dir, "1_ttnn_add_");
+	CHECK(text && strstr(text, "\"num_tensors\": 1,\n  \"error\": \""));
+	CHECK(text && strstr(text, "ttnn.add(): incompatible function arguments"));
+	CHECK(text && !strstr(text, "return_value"));
+	tt_free(text);
 	stop();
 	ttnn_tensor_unref(a);
 	ttnn_device_unref(device);

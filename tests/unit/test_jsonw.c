@@ -43,6 +43,33 @@ TEST(documents_as_python_writes_them)
 	}
 }
 
+TEST(containers_on_one_line)
+{
+	struct tt_str text = {0};
+	struct tt_jsonw w;
+	bool before;
+
+	tt_jsonw_init_str(&w, &text, (struct tt_jsonw_style){.indent = 2});
+	tt_jsonw_array(&w);
+	for (int i = 0; i < 2; i++) {
+		tt_jsonw_array(&w);
+		before = tt_jsonw_inline(&w, true);
+		CHECK(!before);
+		tt_jsonw_array(&w);
+		tt_jsonw_int(&w, i);
+		tt_jsonw_int(&w, 7);
+		tt_jsonw_end(&w);
+		tt_jsonw_array(&w);
+		tt_jsonw_end(&w);
+		tt_jsonw_end(&w);
+		CHECK(tt_jsonw_inline(&w, before));
+	}
+	tt_jsonw_end(&w);
+	CHECK_OK(tt_jsonw_finish(&w));
+	CHECK_STR(tt_str_text(&text), "[\n  [[0, 7], []],\n  [[1, 7], []]\n]");
+	tt_str_deinit(&text);
+}
+
 static size_t unhex(char *out, const char *text)
 {
 	size_t length = strcspn(text, " ") / 2;
