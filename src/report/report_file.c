@@ -492,7 +492,7 @@ static void reset(struct tt_report_import *import)
 	import->buffers.rank = import->pages.rank = import->tensors.rank = import->rank;
 	import->tensors.base = import->base;
 	import->tensors.buffers = &import->buffers;
-	import->tensors.strict = import->options->strict;
+	import->tensors.strict = import->buffers.strict = import->options->strict;
 }
 
 static tt_status import_parts(const struct tt_report_file_args *args,
