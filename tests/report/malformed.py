@@ -370,6 +370,35 @@ class Check:
             place = f"report.json:{line}:{column}: "
             self.say(f"cut at {length}", done.returncode == 2 and place in done.stderr and not list(out.glob("*")), done.stderr)
 
+    def beside(self):
+        """Every refused report in a folder, between good ones: those are imported as if it were not there, and it is named."""
+        good = {"a.json": report(on_device(5, 64), *CALL, devices=DEVICES), "z.json": report(*CALL, allocate(64), devices=DEVICES)}
+        select = ("select * from operations", "select * from tensors", "select * from buffers", "select * from captured_graph",
+                  "select key, value from report_metadata where key != 'left_out'")
+
+        def answers(folder):
+            db = sqlite3.connect(folder / "db.sqlite")
+            try:
+                return [db.execute(text).fetchall() for text in select], dict(db.execute("select * from report_metadata")).get("left_out")
+            finally:
+                db.close()
+
+        out = self.clear()
+        self.run(self.write(good), out)
+        want, none = answers(out)
+        self.say("nothing is left out", none is None, none)
+        for name, (files, options, said) in REFUSED.items():
+            if "report.json" not in files or options:
+                continue
+            folder, out = self.write({**good, **files}).parent, self.clear()
+            done = self.run(folder, out)
+            found, left = answers(out)
+            self.say(f"{name}, beside others", found == want and done.returncode in (0, 1) and "report.json" in done.stderr
+                     and [x["file"] for x in json.loads(left)] == ["report.json"], (done.returncode, done.stderr, left))
+            if done.returncode:
+                self.say(f"{name}, beside others: named", re.search(r"all but one broken file were imported: .*report.(python_io.|comparison_records.)?json",
+                                                                   done.stderr), done.stderr)
+
     def huge(self):
         """One text of a gigabyte (a file with a hole: it takes no room): refused without reading it into memory."""
         path, out = self.write({"report.json": ""}), self.clear()
@@ -396,6 +425,7 @@ class Check:
         self.killed_pictures()
         self.folders()
         self.cut()
+        self.beside()
         self.huge()
 
 
