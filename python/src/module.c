@@ -157,7 +157,6 @@ static PyObject *version(PyObject *module, PyObject *unused)
 	return PyUnicode_FromString(ttnn_version());
 }
 
-/* import_report(input, output, db_name, schema, strict, tables, svg) → summary. */
 static PyObject *mark(PyObject *self, PyObject *args)
 {
 	const char *text, *detail = NULL;
@@ -169,6 +168,10 @@ static PyObject *mark(PyObject *self, PyObject *args)
 	Py_RETURN_NONE;
 }
 
+/*
+ * import_report(input, output, db_name, schema, strict, tables, svg) → (summary, None), or with a sentence about the broken
+ * files of a folder whose others were imported.
+ */
 static PyObject *import_report(PyObject *module, PyObject *args)
 {
 	struct ttnn_import_options options = {0};
@@ -191,7 +194,10 @@ static PyObject *import_report(PyObject *module, PyObject *args)
 				    &options);
 	status = py_call_end(&guard, status, NULL);
 	if (status == TTNN_OK)
-		text = PyUnicode_DecodeFSDefault(summary);
+		text = Py_BuildValue("NO", PyUnicode_DecodeFSDefault(summary), Py_None);
+	else if (status == TTNN_FORMAT && summary)
+		text = Py_BuildValue("NN", PyUnicode_DecodeFSDefault(summary),
+				     PyUnicode_DecodeFSDefault(ttnn_error()));
 	else
 		py_fail(status, "import_report");
 	ttnn_free(summary);

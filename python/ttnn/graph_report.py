@@ -36,8 +36,13 @@ def _import(report_path, output_dir, db_name, generate_svgs, **options):
 
 
 def import_report(report_path, output_dir, db_name="db.sqlite", generate_svgs=False, **options):
-    """Imports a report or a trace, or all of a folder; returns the path of the database."""
-    _import(report_path, output_dir, db_name, generate_svgs, **options)
+    """Imports a report or a trace, or all of a folder; returns the path of the database.
+
+    Broken files of a folder are left out and named, in an error once the others are imported.
+    """
+    _, fault = _import(report_path, output_dir, db_name, generate_svgs, **options)
+    if fault:
+        raise RuntimeError(fault)
     return Path(output_dir) / db_name
 
 
@@ -66,9 +71,12 @@ def main(arguments=None):
     parser.add_argument("--svg", action="store_true", help="Generate SVG visualizations")
     given = parser.parse_args(arguments)
     try:
-        print(_import(given.report_path, given.output_dir, given.db_name, given.svg))
+        summary, fault = _import(given.report_path, given.output_dir, given.db_name, given.svg)
     except RuntimeError as error:
         sys.exit(f"ttnn: {error}")
+    print(summary)
+    if fault:
+        sys.exit(f"ttnn: {fault}")
 
 
 if __name__ == "__main__":

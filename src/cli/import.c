@@ -66,7 +66,12 @@ static int run(const struct tt_cmd *cmd, size_t count, char **operands)
 	if (status == TTNN_OK)
 		puts(tt_str_text(&text));
 	tt_str_deinit(&text);
-	return status == TTNN_OK ? TT_EXIT_DONE : cli_fail();
+	if (status != TTNN_OK)
+		return cli_fail();
+	if (tt_report_verdict(&counts, &report) == TTNN_OK)
+		return TT_EXIT_DONE;
+	cli_fail();
+	return TT_EXIT_NO;
 }
 
 const struct tt_cmd cli_import = {

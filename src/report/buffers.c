@@ -143,6 +143,19 @@ static struct tt_report_alive *new_place(uint32_t *number, struct tt_report_live
 	return alive;
 }
 
+/* A buffer as it is stored. */
+static struct tt_report_buffer stored(const struct tt_report_buffers *buffers,
+				      const struct tt_report_buffer *told)
+{
+	struct tt_report_buffer buffer = *told;
+
+	if (!buffers->strict && buffer.layout != TTNN_INTERLEAVED &&
+	    buffer.layout != TTNN_HEIGHT_SHARDED && buffer.layout != TTNN_WIDTH_SHARDED &&
+	    buffer.layout != TTNN_BLOCK_SHARDED)
+		buffer.layout = TT_REPORT_NO_LAYOUT;
+	return buffer;
+}
+
 tt_status tt_report_buffers_add(struct tt_report_buffers *buffers,
 				const struct tt_report_buffer *buffer, size_t node)
 {
@@ -155,8 +168,8 @@ tt_status tt_report_buffers_add(struct tt_report_buffers *buffers,
 		return tt_fail_nomem();
 	buffers->changes++;
 	live->track.position += GAP;
-	alive->open =
-		(struct tt_report_open){*buffer, live->track.position, buffers->seq + 1, node};
+	alive->open = (struct tt_report_open){stored(buffers, buffer), live->track.position,
+					      buffers->seq + 1, node};
 	alive->older = tt_intmap_get(&live->by_address, address);
 	if (alive->older)
 		place(live, alive->older)->younger = number;
@@ -316,7 +329,8 @@ static tt_status follow_given(struct tt_report_buffers *buffers, const struct tt
 tt_status tt_report_buffers_listed(struct tt_report_buffers *buffers,
 				   const struct tt_report_buffer *buffer)
 {
-	struct tt_map_entry *entry = tt_map_add(&buffers->known, buffer, sizeof(*buffer), NULL);
+	struct tt_report_buffer key = stored(buffers, buffer);
+	struct tt_map_entry *entry = tt_map_add(&buffers->known, &key, sizeof(key), NULL);
 	uint32_t *listed = TT_VEC_PUSH(&buffers->listed);
 
 	if (!entry || !listed)
@@ -413,8 +427,14 @@ static tt_status store_row(struct tt_report_buffers *buffers, int64_t operation,
 {
 	int64_t row[] = {operation,    buffer->device, buffer->address, buffer->size,
 			 buffer->type, buffer->layout, buffers->rank};
+	struct tt_db_stmt *insert;
 
-	return tt_report_insert_ints(buffers->db, TT_REPORT_BUFFERS, row, 7);
+	TT_TRY(tt_report_insert(&insert, buffers->db, TT_REPORT_BUFFERS));
+	for (int i = 0; i < 7; i++)
+		tt_db_bind_int(insert, i, row[i]);
+	if (!buffers->strict && buffer->layout == TT_REPORT_NO_LAYOUT)
+		tt_db_bind_null(insert, 5);
+	return tt_db_run(insert);
 }
 
 /* Devices of what no operation saw yet, in the order of the list. */

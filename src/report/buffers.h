@@ -24,6 +24,9 @@ struct tt_report_buffer {
 	int64_t device, address, size, type, layout;
 };
 
+/* A layout that ttnn-visualizer has no name for, at which its page of buffers ends: stored as none. */
+#define TT_REPORT_NO_LAYOUT (-1)
+
 /* The number of a kind of memory by its name: "L1"; false when it is none. */
 bool tt_report_buffer_type(int64_t *out, const struct tt_json *name);
 
@@ -82,6 +85,7 @@ struct tt_report_list {
 
 struct tt_report_buffers {
 	struct tt_report_db *db;
+	bool strict;               /* layouts as they are told */
 	int64_t rank, seq, blocks; /* of the whole import */
 	uint64_t rows;             /* of the view, or stored */
 	uint64_t changes;          /* of what lives: equal ones, equal lists */

@@ -104,14 +104,22 @@ static tt_status copy_file(const char *to, const char *from)
 
 /* ---- the whole import ----------------------------------------------------------------------- */
 
+/* What is imported, in one run or, where a folder has broken files, in another one without them. */
+struct input {
+	struct tt_report_names files;
+	bool in_folder;
+	struct tt_report_lefts lefts;
+	bool again;
+	size_t there; /* how much of the output's path was there before */
+};
+
 struct run {
 	struct tt_report_import import;
 	struct tt_report_sides sides;
 	struct tt_report_git git;
 	struct tt_map ranks, compared, devices;
-	struct tt_report_names files;
-	bool in_folder, appends;
-	size_t there;           /* how much of the output's path was there before */
+	struct input *input;
+	bool appends;
 	char *goal, *temporary; /* names of the database */
 	char *drawn;            /* the folder where pictures wait for it; NULL: there are none */
 };
@@ -140,7 +148,6 @@ static void run_deinit(struct run *run)
 	tt_map_deinit(&run->ranks);
 	tt_map_deinit(&run->compared);
 	tt_map_deinit(&run->devices);
-	tt_report_names_deinit(&run->files);
 	tt_free(run->goal);
 	tt_free(run->temporary);
 	tt_free(run->drawn);
@@ -260,10 +267,12 @@ static tt_status open_db(struct run *run, const struct tt_report_version *versio
 		.version = version,
 		.as_tables = options->as_tables || options->strict,
 		.as_views = options->as_views,
-		.alone = run->files.count < 2,
+		.alone = run->input->files.count < 2,
 		.text_limit = options->text_limit ? options->text_limit : TT_REPORT_TEXT_LIMIT,
 	};
 	struct tt_str text = {0};
+	size_t there = SIZE_MAX;
+	tt_status status;
 
 	if (how.as_tables && how.as_views)
 		return tt_fail(TTNN_INVALID, "a database of %s has no views",
@@ -271,7 +280,10 @@ static tt_status open_db(struct run *run, const struct tt_report_version *versio
 	if (!*db_name(options) || strchr(db_name(options), '/'))
 		return tt_fail(TTNN_INVALID, "'%s' is no name for a database in %s",
 			       db_name(options), options->output);
-	TT_TRY(make_folder(&run->there, options->output));
+	status = make_folder(&there, options->output);
+	if (there < run->input->there) /* not if another run made it */
+		run->input->there = there;
+	TT_TRY(status);
 	remove_stale(options);
 	tt_str_addf(&text, "%s/%s", options->output, db_name(options));
 	TT_TRY(tt_str_take(&run->goal, &text));
@@ -300,7 +312,8 @@ static uint64_t total_size(const struct tt_report_names *files)
 static tt_status keep_config(struct run *run)
 {
 	const struct tt_report_options *options = run->import.options;
-	const char *file = run->files.count ? run->files.data[0] : NULL;
+	const struct tt_report_names *files = &run->input->files;
+	const char *file = files->count ? files->data[0] : NULL;
 	const char *slash = file ? strrchr(file, '/') : NULL;
 	struct tt_str from = {0}, to = {0};
 	tt_status status;
@@ -350,9 +363,50 @@ static tt_status check_found(const struct run *run)
 	if ((options->strict || counts->files) && (run->appends || access(run->goal, F_OK) != 0))
 		return TTNN_OK;
 	return tt_fail(TTNN_NOTFOUND, "%s: %s, so nothing was imported", options->input,
-		       counts->files    ? "what was recorded is empty"
-		       : run->in_folder ? "no file in this folder is a report that can be read"
-					: "this is no report that can be read");
+		       counts->files ? "what was recorded is empty"
+		       : run->input->in_folder
+			       ? "no file in this folder is a report that can be read"
+			       : "this is no report that can be read");
+}
+
+/*
+ * A file that is broken is left out, if it is one of a folder: what it had added already is not to be taken back, so
+ * the others are imported again, once all that are broken are known.
+ */
+static tt_status leave_broken(struct run *run, size_t at)
+{
+	struct input *input = run->input;
+	char *path = input->files.data[at];
+
+	TT_TRY(tt_report_leave(&input->lefts, path, ttnn_error(), true));
+	if (!run->import.counts.broken++)
+		snprintf(run->import.counts.fault, sizeof(run->import.counts.fault), "%s",
+			 ttnn_error());
+	input->again = true;
+	input->files.data[at] = NULL;
+	tt_free(path);
+	return TTNN_OK;
+}
+
+static tt_status import_files(struct run *run, const struct tt_report_file_args *args)
+{
+	struct tt_report_names *files = &run->input->files;
+	bool kind = args->in_folder && !run->import.options->strict, own = false;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < files->count; i++) {
+		tt_status status = tt_report_file(&own, args, files->data[i]);
+
+		if (status != TTNN_OK && kind && own)
+			status = leave_broken(run, i);
+		TT_TRY(status);
+	}
+	for (size_t i = 0; i < files->count; i++)
+		if (files->data[i])
+			files->data[kept++] = files->data[i];
+	files->count = kept;
+	return kept || !run->input->again ? TTNN_OK
+					  : tt_fail(TTNN_FORMAT, "%s", run->import.counts.fault);
 }
 
 static tt_status import_all(struct run *run, const struct tt_report_version *version)
@@ -364,21 +418,24 @@ static tt_status import_all(struct run *run, const struct tt_report_version *ver
 					   .ranks = &run->ranks,
 					   .compared = &run->compared,
 					   .devices = &run->devices,
-					   .in_folder = run->in_folder};
-	tt_status status = TTNN_OK;
+					   .in_folder = run->input->in_folder,
+					   .lefts = &run->input->lefts};
+	tt_status status;
 
 	TT_TRY(open_db(run, version));
 	TT_TRY(tt_report_git_ask(&run->git));
-	tt_progress_init(&import->progress, "importing", total_size(&run->files));
-	for (size_t i = 0; status == TTNN_OK && i < run->files.count; i++)
-		status = tt_report_file(&args, run->files.data[i]);
+	tt_progress_init(&import->progress, "importing", total_size(&run->input->files));
+	status = import_files(run, &args);
 	tt_progress_deinit(&import->progress);
+	if (status != TTNN_OK || run->input->again)
+		return status;
 	import->counts.buffers = import->db.buffer_rows = import->buffers.rows;
 	import->counts.traces = import->traces.rows;
 	import->counts.chunks = import->pages.rows;
-	if (status == TTNN_OK)
-		status = check_found(run);
-	return status == TTNN_OK ? finish(run) : status;
+	import->counts.left = run->input->lefts.files.count;
+	TT_TRY(check_found(run));
+	TT_TRY(tt_report_lefts_write(import, &run->input->lefts));
+	return finish(run);
 }
 
 /* ---- pictures ------------------------------------------------------------------------------- */
@@ -441,43 +498,59 @@ static void place_pictures(struct run *run, bool keep)
 	}
 }
 
+/* Imports what is to be imported; input->again when it is to be tried without what is broken. */
+static tt_status import_once(struct tt_report_counts *counts, struct input *input,
+			     const struct tt_report_options *options,
+			     const struct tt_report_version *version)
+{
+	struct run *run = tt_calloc(1, sizeof(*run));
+	tt_status status;
+
+	if (!run)
+		return tt_fail_nomem();
+	input->again = false;
+	run->input = input;
+	run->import.options = options;
+	run->import.counts.broken = counts->broken;
+	memcpy(run->import.counts.fault, counts->fault, sizeof(counts->fault));
+	tt_report_tensors_init(&run->import.tensors, options->output);
+	tt_report_captured_init(&run->import.captured, options->output);
+	status = import_all(run, version);
+	place_pictures(run, status == TTNN_OK && !input->again);
+	*counts = run->import.counts;
+	if (run->import.source)
+		run->import.source->free(run->import.source);
+	run_deinit(run);
+	return status;
+}
+
 tt_status tt_report_import(struct tt_report_counts *counts, const struct tt_report_options *options)
 {
 	const struct tt_report_version *version = options->schema
 							  ? tt_report_version_find(options->schema)
 							  : tt_report_version_default();
 	struct tt_fd_guard guard; /* the database writes by itself */
-	struct run *run;
+	struct input input = {.there = strlen(options->output)};
 	tt_status status;
-	size_t there;
 
+	*counts = (struct tt_report_counts){0};
 	if (!*options->input || !*options->output)
 		return tt_fail(TTNN_INVALID, "the path of %s is empty",
 			       *options->input ? "the folder for the database" : "the report");
 	if (!version)
 		return tt_fail(TTNN_INVALID, "'%s' is no version of the schema: 3.3 or 3.5",
 			       options->schema);
-	run = tt_calloc(1, sizeof(*run));
-	if (!run)
-		return tt_fail_nomem();
-	run->import.options = options;
-	run->there = strlen(options->output);
-	tt_report_tensors_init(&run->import.tensors, options->output);
-	tt_report_captured_init(&run->import.captured, options->output);
 	tt_fd_guard(&guard);
-	status =
-		tt_report_names_list(&run->files, &run->in_folder, options->input, options->strict);
-	if (status == TTNN_OK)
-		status = import_all(run, version);
-	place_pictures(run, status == TTNN_OK);
-	*counts = run->import.counts;
-	if (run->import.source)
-		run->import.source->free(run->import.source);
-	there = run->there;
-	run_deinit(run);
+	status = tt_report_names_list(&input.files, &input.in_folder, options->input,
+				      options->strict);
+	input.again = true;
+	while (status == TTNN_OK && input.again)
+		status = import_once(counts, &input, options, version);
+	tt_report_names_deinit(&input.files);
+	tt_report_lefts_deinit(&input.lefts);
 	tt_fd_unguard(&guard);
 	if (status != TTNN_OK)
-		remove_folder(options->output, there);
+		remove_folder(options->output, input.there);
 	return status;
 }
 
@@ -529,6 +602,22 @@ void tt_report_summary(struct tt_str *out, const struct tt_report_counts *counts
 		tt_str_addf(out, "\n  - %" PRIu64 " SVG visualizations", counts->pictures);
 	if (options->svg && counts->pictures)
 		tt_str_addf(out, " in %s%sgraphs/", options->output, slash_behind(options->output));
+	if (counts->left)
+		tt_str_addf(out, "\n  - %" PRIu64 " file(s) left out, named in report_metadata",
+			    counts->left);
+}
+
+tt_status tt_report_verdict(const struct tt_report_counts *counts,
+			    const struct tt_report_options *options)
+{
+	if (!counts->broken)
+		return TTNN_OK;
+	if (counts->broken == 1)
+		return tt_fail(TTNN_FORMAT, "%s: all but one broken file were imported: %s",
+			       options->input, counts->fault);
+	return tt_fail(TTNN_FORMAT,
+		       "%s: all but %" PRIu64 " broken files were imported, the first of them: %s",
+		       options->input, counts->broken, counts->fault);
 }
 
 enum ttnn_status ttnn_import_report(char **summary, const char *input, const char *output,
@@ -549,9 +638,12 @@ enum ttnn_status ttnn_import_report(char **summary, const char *input, const cha
 	struct tt_report_counts counts;
 	struct tt_str text = {0};
 
+	if (summary)
+		*summary = NULL;
 	TT_TRY(tt_report_import(&counts, &report));
-	if (!summary)
-		return TTNN_OK;
-	tt_report_summary(&text, &counts, &report);
-	return tt_str_take(summary, &text);
+	if (summary) {
+		tt_report_summary(&text, &counts, &report);
+		TT_TRY(tt_str_take(summary, &text));
+	}
+	return tt_report_verdict(&counts, &report);
 }

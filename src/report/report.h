@@ -38,11 +38,15 @@ struct tt_report_counts {
 	uint64_t comparisons, lifetimes, consumers, producers, chunks;
 	uint64_t pictures;  /* files of them */
 	bool cluster, mesh; /* files written */
+	uint64_t left;      /* files of the folder that are no reports of this version, or broken */
+	uint64_t broken;    /* of these */
+	char fault[1024];   /* what is wrong with the first that is broken */
 };
 
 /*
  * Imports. The database is built under a temporary name and takes the place of what was there only
- * when all went well; so do the files beside it.
+ * when all went well; so do the files beside it. Files of a folder that are broken do not keep the others out, unless
+ * `strict`: they are counted and named, in the database too (report_metadata: left_out).
  */
 tt_status tt_report_import(struct tt_report_counts *counts,
 			   const struct tt_report_options *options);
@@ -50,6 +54,10 @@ tt_status tt_report_import(struct tt_report_counts *counts,
 /* Appends the lines that tell what was imported. */
 void tt_report_summary(struct tt_str *out, const struct tt_report_counts *counts,
 		       const struct tt_report_options *options);
+
+/* The failure of an import that left broken files out, which is no other one. */
+tt_status tt_report_verdict(const struct tt_report_counts *counts,
+			    const struct tt_report_options *options);
 
 /* A remote's URL without what may be secret in it: user, password, query, fragment. */
 tt_status tt_report_clean_url(struct tt_str *out, const char *url);

@@ -492,7 +492,7 @@ static void reset(struct tt_report_import *import)
 	import->buffers.rank = import->pages.rank = import->tensors.rank = import->rank;
 	import->tensors.base = import->base;
 	import->tensors.buffers = &import->buffers;
-	import->tensors.strict = import->options->strict;
+	import->tensors.strict = import->buffers.strict = import->options->strict;
 }
 
 static tt_status import_parts(const struct tt_report_file_args *args,
@@ -555,14 +555,18 @@ static tt_status refuse_version(const struct tt_report_file_args *args,
 	struct tt_str text = {0};
 	tt_status status = TTNN_OK;
 
+	tt_str_addf(&text, "%s has version ", import->path);
 	if (version)
 		tt_py_str(&text, version);
-	if (args->in_folder || import->options->strict)
-		tt_log(TT_LOG_WARN, "%s has version %s, expected 1", import->path,
-		       version ? tt_str_text(&text) : "0");
+	else
+		tt_str_addc(&text, '0');
+	tt_str_adds(&text, ", expected 1");
+	if (import->options->strict)
+		tt_log(TT_LOG_WARN, "%s", tt_str_text(&text));
+	else if (args->in_folder)
+		status = tt_report_leave(args->lefts, import->path, tt_str_text(&text), false);
 	else if (version)
-		status = tt_fail(TTNN_FORMAT, "%s has version %s, expected 1", import->path,
-				 tt_str_text(&text));
+		status = tt_fail(TTNN_FORMAT, "%s", tt_str_text(&text));
 	else
 		status = tt_fail(TTNN_FORMAT, "%s has no version: it is not a graph report",
 				 import->path);
@@ -660,25 +664,48 @@ static void draw(struct tt_report_import *import)
 		tt_log(TT_LOG_WARN, "%s: no picture: %s", import->path, ttnn_error());
 }
 
-tt_status tt_report_file(const struct tt_report_file_args *args, const char *path)
+/* Whether another file may do where this one does not: it is the content that is wrong. */
+static bool is_own(tt_status status, bool opened)
+{
+	return status == TTNN_FORMAT || status == TTNN_INVALID || status == TTNN_UNSUPPORTED ||
+	       (!opened && (status == TTNN_IO || status == TTNN_NOTFOUND));
+}
+
+static tt_status import_opened(const struct tt_report_file_args *args)
 {
 	struct tt_report_import *import = args->import;
 	bool kind = args->in_folder && !import->options->strict;
-	tt_status status = TTNN_OK;
+
+	if (!import->source && args->in_folder && tt_is_trace(import->path)) {
+		tt_log(TT_LOG_INFO, "%s: nothing was called; left out", import->path);
+		return TTNN_OK;
+	}
+	if (kind && (!import->source || !is_report(import->source))) {
+		tt_str_clear(&import->scratch);
+		tt_str_addf(&import->scratch, "%s: not a graph report; left out", import->path);
+		return tt_report_leave(args->lefts, import->path, tt_str_text(&import->scratch),
+				       false);
+	}
+	if (!import->source)
+		return tt_fail(TTNN_FORMAT, "Graph report must be a JSON object: %s", import->path);
+	return import_source(args);
+}
+
+tt_status tt_report_file(bool *own, const struct tt_report_file_args *args, const char *path)
+{
+	struct tt_report_import *import = args->import;
+	tt_status status;
 	struct stat info;
 
 	import->path = path;
 	import->size = stat(path, &info) == 0 ? (size_t)info.st_size : 0;
 	import->begun_ns = tt_clock_ns();
-	TT_TRY(open_source(import, args->in_folder));
-	if (!import->source && args->in_folder && tt_is_trace(path))
-		tt_log(TT_LOG_INFO, "%s: nothing was called; left out", path);
-	else if (kind && (!import->source || !is_report(import->source)))
-		tt_log(TT_LOG_WARN, "%s: not a graph report; left out", path);
-	else if (import->source)
-		status = import_source(args);
-	else
-		status = tt_fail(TTNN_FORMAT, "Graph report must be a JSON object: %s", path);
+	status = open_source(import, args->in_folder);
+	*own = is_own(status, false);
+	if (status != TTNN_OK)
+		return status;
+	status = import_opened(args);
+	*own = is_own(status, true);
 	tt_report_graph_deinit(&import->graph); /* after failures its threads still read */
 	if (status == TTNN_OK && import->picture.wanted)
 		draw(import);

@@ -13,6 +13,23 @@ struct tt_report_sides {
 	struct tt_map paths; /* of these */
 };
 
+/* Files of a folder that the database is made without. */
+struct tt_report_left {
+	char *name, *reason; /* without the folder's path */
+};
+struct tt_report_lefts {
+	TT_VEC(struct tt_report_left) files;
+};
+
+/* Adds one and warns with these words, in which the path may be first; not again of the same file. */
+tt_status tt_report_leave(struct tt_report_lefts *lefts, const char *path, const char *words,
+			  bool broken);
+void tt_report_lefts_deinit(struct tt_report_lefts *lefts);
+
+/* Names them in the database, as JSON: a row of its metadata, if there are any. */
+tt_status tt_report_lefts_write(struct tt_report_import *import,
+				const struct tt_report_lefts *lefts);
+
 struct tt_report_file_args {
 	struct tt_report_import *import;
 	struct tt_report_sides *sides;
@@ -21,9 +38,11 @@ struct tt_report_file_args {
 	struct tt_map *compared; /* comparisons that have a row: {table, tensor, rank} */
 	struct tt_map *devices;  /* that were met so far: {rank, id} */
 	bool in_folder;          /* others may be no reports at all */
+	struct tt_report_lefts *lefts;
 };
 
-tt_status tt_report_file(const struct tt_report_file_args *args, const char *path);
+/* *own: a failure is this file's, others may do. */
+tt_status tt_report_file(bool *own, const struct tt_report_file_args *args, const char *path);
 
 /* ---- report_file.c and report_told.c --------------------------------------------------------- */
 

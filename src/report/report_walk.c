@@ -370,14 +370,33 @@ struct told_buffer {
 	bool has_device, has_bank_size, interleaved;
 };
 
+/*
+ * The number of a layout of nodes: that of lists of buffers, which ttnn-visualizer reads. Upstream's importer counts the
+ * names, and takes every other one for the first.
+ */
+static int64_t layout_number(const char *name, bool strict)
+{
+	static const struct {
+		const char *name;
+		int64_t number;
+	} rows[] = {{"INTERLEAVED", TTNN_INTERLEAVED},
+		    {"HEIGHT_SHARDED", TTNN_HEIGHT_SHARDED},
+		    {"WIDTH_SHARDED", TTNN_WIDTH_SHARDED},
+		    {"BLOCK_SHARDED", TTNN_BLOCK_SHARDED}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (strcmp(name, rows[i].name) == 0)
+			return strict ? (int64_t)i : rows[i].number;
+	return strict ? 0 : TT_REPORT_NO_LAYOUT;
+}
+
 /* False: its numbers are none. */
 static bool read_told(struct told_buffer *out, struct tt_report_import *import,
 		      const struct tt_json *params)
 {
-	static const char *const layouts[] = {"INTERLEAVED", "HEIGHT_SHARDED", "WIDTH_SHARDED",
-					      "BLOCK_SHARDED"};
 	const struct tt_json *layout = tt_json_get(params, "layout");
-	const char *name = layout ? tt_json_string(layout, NULL) : layouts[0];
+	const char *text = layout ? tt_json_string(layout, NULL) : "INTERLEAVED";
+	const char *name = text ? text : "";
 	bool good = true;
 
 	*out = (struct told_buffer){
@@ -390,14 +409,12 @@ static bool read_told(struct told_buffer *out, struct tt_report_import *import,
 		.bank_size = param(&good, params, "max_size_per_bank"),
 		.has_device = tt_json_get(params, "device_id"),
 		.has_bank_size = tt_json_get(params, "max_size_per_bank"),
-		.interleaved = name && strcmp(name, layouts[0]) == 0,
+		.interleaved = strcmp(name, "INTERLEAVED") == 0,
 	};
 	/* The first reports have the kind of memory as a word only, which upstream passes by. */
 	if (!import->options->strict && !tt_json_get(params, "buffer_type"))
 		tt_report_buffer_type(&out->buffer.type, tt_json_get(params, "type"));
-	for (int64_t i = 0; name && i < 4; i++)
-		if (strcmp(name, layouts[i]) == 0)
-			out->buffer.layout = i;
+	out->buffer.layout = layout_number(name, import->options->strict);
 	return good;
 }
 

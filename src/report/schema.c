@@ -255,11 +255,11 @@ static const struct view views[] = {
 		 "  group_concat(text || coalesce(json_extract(c.numbers, path), ''), '')\n"
 		 "  FROM (SELECT p.text, p.path FROM graph_pieces p WHERE p.template = c.template ORDER BY p.piece))\n"
 		 "  AS captured_graph, c.rank FROM operation_calls c"},
-	[VIEW_BUFFERS] =
-		{"buffers",
-		 "SELECT o.operation_id, s.device_id, s.address, s.max_size_per_bank,\n"
-		 "  s.buffer_type, s.buffer_layout, o.rank FROM buffer_ops o CROSS JOIN buffer_spans s\n"
-		 "  WHERE s.block = o.block AND o.seq BETWEEN s.first_seq AND s.last_seq"},
+	[VIEW_BUFFERS] = {"buffers",
+			  "SELECT o.operation_id, s.device_id, s.address, s.max_size_per_bank,\n"
+			  "  s.buffer_type, nullif(s.buffer_layout, -1) AS buffer_layout, o.rank\n"
+			  "  FROM buffer_ops o CROSS JOIN buffer_spans s\n"
+			  "  WHERE s.block = o.block AND o.seq BETWEEN s.first_seq AND s.last_seq"},
 	[VIEW_ARGUMENTS] =
 		{"operation_arguments",
 		 "SELECT c.operation_id, a.name, t.text AS value, c.rank\n"

@@ -165,16 +165,14 @@ tt_status tt_graph_report_write(struct tt_jsonw *w, const struct tt_graph_report
 				struct tt_stream *stream)
 {
 	const struct tt_stream_facts *facts = tt_stream_facts(stream);
-	/* Captures of dialect `seed` have no such members; of a trace all is told that was asked for. */
-	bool by_call = report->recorded || tt_dialect(facts->dialect)->programs;
 
-	if (report->memory && by_call)
+	if (report->memory)
 		TT_TRY(tt_graph_report_memory_number(report->memory, stream));
 	tt_jsonw_object(w);
-	if (report->memory)
+	if (report->memory) {
 		TT_TRY(tt_graph_report_memory_pages(w, report->memory));
-	if (report->memory && by_call)
 		TT_TRY(tt_graph_report_memory_allocations(w, report->memory));
+	}
 	if (report->cluster.length)
 		tt_jsonw_key_string(w, "cluster_descriptor", tt_str_text(&report->cluster));
 	tt_jsonw_key(w, "devices");
@@ -184,7 +182,7 @@ tt_status tt_graph_report_write(struct tt_jsonw *w, const struct tt_graph_report
 	TT_TRY(tt_stream_write(w, stream));
 	tt_jsonw_key(w, "metadata");
 	write_metadata(w, report);
-	if (report->memory && by_call)
+	if (report->memory)
 		TT_TRY(tt_graph_report_memory_operations(w, report->memory));
 	tt_jsonw_key_int(w, "version", TT_GRAPH_REPORT_VERSION);
 	tt_jsonw_end(w);

@@ -7,7 +7,7 @@
  *	fidelity_run.c      a program's steps → what this library did
  *	fidelity_expect.c   a recorded run → what the original did
  *	fidelity_memory.c   a run's recording → device memory, against a model
- *	fidelity_database.c a run's trace → databases in both dialects, against each other
+ *	fidelity_database.c a run's trace and reports → databases in both dialects, against each other
  *	fidelity_mutate.c   a program with other arguments → what must hold whatever is called
  *	fidelity_jobs.c     child processes
  *	fidelity_report.c   tables, lists, docs/fidelity.md
@@ -162,10 +162,15 @@ struct fid_memory;
 struct fid_memory *fid_memory_begin(struct tt_device *device, enum fid_mode mode);
 void fid_memory_end(struct tt_str *out, struct fid_memory *memory);
 
-/* Records all that happens until the end, whose databases in the two dialects must tell the same. */
+/*
+ * Records all that happens until the end, whose databases in the two dialects must tell the same, pages too; and so
+ * must those of the reports of a capture within, one in each dialect.
+ */
 struct tt_capture;
 struct tt_capture *fid_database_begin(void);
 void fid_database_end(struct tt_str *out, struct tt_capture *capture);
+void fid_reports_begin(enum ttnn_run_mode mode);
+void fid_reports_end(struct tt_str *out);
 
 /* What was recorded. False: the original died. */
 bool fid_expect(struct fid_account *out, const struct fid_program *program, enum fid_mode mode);

@@ -1,6 +1,7 @@
 /*
- * fidelity_database.c: the databases that a run's trace becomes in the two dialects, against each other. What the
- * dialects tell otherwise by design stands here, and nowhere else: everything that is left is a mistake.
+ * fidelity_database.c: the databases that a run's trace and the reports of its captures become in the two dialects,
+ * against each other. What the dialects tell otherwise by design stands here, and nowhere else: everything that is
+ * left is a mistake.
  */
 #include "fidelity.h"
 
@@ -19,6 +20,17 @@ bool fid_databases;
 
 static char folder[3072];
 
+enum { SEED, METAL, DATABASES };
+
+static const struct {
+	const char *report, *trace_db, *report_db;
+	enum ttnn_dialect dialect;
+} files[DATABASES] = {
+	[SEED] = {"seed.json", "trace-seed.sqlite", "seed.sqlite", TTNN_DIALECT_SEED},
+	[METAL] = {"tt-metal.json", "trace-tt-metal.sqlite", "tt-metal.sqlite",
+		   TTNN_DIALECT_TT_METAL},
+};
+
 struct tt_capture *fid_database_begin(void)
 {
 	struct tt_capture *capture = NULL;
@@ -31,6 +43,25 @@ struct tt_capture *fid_database_begin(void)
 	if (tt_capture_begin(&capture, &(struct tt_capture_options){.path = path}) != TTNN_OK)
 		abort();
 	return capture;
+}
+
+void fid_reports_begin(enum ttnn_run_mode mode)
+{
+	ttnn_graph_set(TTNN_GRAPH_PAGES, true);
+	for (int i = 0; i < DATABASES; i++)
+		if (ttnn_graph_begin_as(mode, files[i].dialect) != TTNN_OK)
+			abort();
+}
+
+void fid_reports_end(struct tt_str *out)
+{
+	char path[sizeof(folder) + 32];
+
+	for (int i = DATABASES; i-- > 0;) {
+		snprintf(path, sizeof(path), "%s/%s", folder, files[i].report);
+		if (ttnn_graph_end_to_file(NULL, path) != TTNN_OK)
+			fid_line(out, "databases: no report: %s", ttnn_error());
+	}
 }
 
 /* ---- operations ------------------------------------------------------------------------------------------ */
@@ -47,8 +78,6 @@ struct database {
 	struct tt_db *db;
 	TT_VEC(struct operation) operations;
 };
-
-enum { SEED, METAL, DATABASES };
 
 /* "ttnn::add" and "ttnn.add" are "add"; "ttnn::Tensor::cpu" and "Tensor::cpu" are "Tensor.cpu". */
 static void set_name(char out[120], const char *name)
@@ -231,6 +260,10 @@ static const struct {
 	{"SELECT number || ': buffer of ' || dense_rank() OVER (ORDER BY device_id) || ' ' || address || ' ' || max_size_per_bank || ' ' || "
 	 "min(buffer_type, 1) || ' ' || buffer_layout FROM buffers JOIN common USING (operation_id) WHERE "
 	 "address AND NOT apart ORDER BY number, device_id, address, max_size_per_bank, buffer_type",
+	 false},
+	{"SELECT number || ': pages of ' || dense_rank() OVER (ORDER BY device_id) || ' ' || address || ' ' || bank_id || ' ' || core_x || ' ' "
+	 "|| core_y || ' ' || chunk_address || ' ' || chunk_size || ' ' || page_size || ' ' || num_pages || ' ' || buffer_type FROM buffer_chunks "
+	 "JOIN common USING (operation_id) WHERE NOT apart ORDER BY number, device_id, address, bank_id, core_x, core_y, chunk_address, buffer_type",
 	 false},
 	{"SELECT 'at most ' || max(n) || ' of a bank' FROM (SELECT sum(max_size_per_bank) n FROM buffers JOIN "
 	 "common USING (operation_id) WHERE buffer_type AND address AND NOT apart GROUP BY operation_id)",
@@ -435,39 +468,53 @@ static void compare_tensors(struct tt_str *out, struct tt_db *seed)
 
 /* ---- the whole --------------------------------------------------------------------------------------------- */
 
-static tt_status import(struct database *out, const char *name, enum ttnn_dialect dialect)
+static tt_status import(struct database *out, const char *file, const char *name,
+			enum ttnn_dialect dialect)
 {
 	struct tt_report_counts counts;
 	char input[sizeof(folder) + 32], path[sizeof(folder) + 32];
-	struct tt_report_options options = {
-		.input = input, .output = folder, .db_name = name, .dialect = dialect};
+	struct tt_report_options options = {.input = input,
+					    .output = folder,
+					    .db_name = name,
+					    .pages = true,
+					    .dialect = dialect};
 
-	snprintf(input, sizeof(input), "%s/run.ttrace", folder);
+	snprintf(input, sizeof(input), "%s/%s", folder, file);
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	TT_TRY(tt_report_import(&counts, &options));
 	return tt_db_open(&out->db, path);
 }
 
-void fid_database_end(struct tt_str *out, struct tt_capture *capture)
+/* The databases of the trace, or of the reports; those of the trace know what the events tell. */
+static void compare_files(struct tt_str *out, bool trace)
 {
 	struct database all[DATABASES] = {0};
-	char command[sizeof(folder) + 16];
-	tt_status seed, metal;
+	tt_status status[DATABASES];
 
-	tt_capture_free(capture);
-	seed = import(&all[SEED], "seed.sqlite", TTNN_DIALECT_SEED);
-	metal = import(&all[METAL], "tt-metal.sqlite", TTNN_DIALECT_TT_METAL);
-	if (seed != metal)
-		fid_line(out, "databases: %s, not %s: %s", ttnn_status_name(seed),
-			 ttnn_status_name(metal), ttnn_error());
-	if (seed == TTNN_OK && metal == TTNN_OK)
+	for (int i = 0; i < DATABASES; i++)
+		status[i] =
+			import(&all[i], trace ? "run.ttrace" : files[i].report,
+			       trace ? files[i].trace_db : files[i].report_db, files[i].dialect);
+	if (status[SEED] != status[METAL])
+		fid_line(out, "databases: %s, not %s: %s", ttnn_status_name(status[SEED]),
+			 ttnn_status_name(status[METAL]), ttnn_error());
+	if (status[SEED] == TTNN_OK && status[METAL] == TTNN_OK)
 		compare(out, all);
-	if (seed == TTNN_OK)
+	if (status[SEED] == TTNN_OK && trace)
 		compare_tensors(out, all[SEED].db);
 	for (int i = 0; i < DATABASES; i++) {
 		tt_db_close(all[i].db);
 		TT_VEC_DEINIT(&all[i].operations);
 	}
+}
+
+void fid_database_end(struct tt_str *out, struct tt_capture *capture)
+{
+	char command[sizeof(folder) + 16];
+
+	tt_capture_free(capture);
+	compare_files(out, true);
+	compare_files(out, false);
 	snprintf(command, sizeof(command), "rm -rf %s", folder);
 	if (system(command) != 0)
 		abort();

@@ -578,7 +578,9 @@ static void observe(struct fid_account *out, const struct fid_program *program, 
 	const struct tt_json *outputs = tt_json_get(fid_run(program, mode), "outputs");
 	struct fid_names given = {.device = names->device};
 	struct ear ear = {.base = {.emit = hear}, .out = out, .mode = mode};
+	enum ttnn_run_mode run_mode = mode == FID_NORMAL ? TTNN_RUN_NORMAL : TTNN_RUN_NO_DISPATCH;
 	struct fid_memory *memory;
+	uint32_t depth;
 	bool ran;
 
 	if (!fid_run_steps(out, names, tt_json_get(program->record, "setup"), true))
@@ -590,20 +592,24 @@ static void observe(struct fid_account *out, const struct fid_program *program, 
 		fid_names_deinit(&given);
 		return;
 	}
-	if (ttnn_graph_begin_as(mode == FID_NORMAL ? TTNN_RUN_NORMAL : TTNN_RUN_NO_DISPATCH,
-				TTNN_DIALECT_TT_METAL) != TTNN_OK) {
+	if (fid_databases)
+		fid_reports_begin(run_mode);
+	if (ttnn_graph_begin_as(run_mode, TTNN_DIALECT_TT_METAL) != TTNN_OK) {
 		fid_line(&out->lines[FID_outcome], "no capture: %s", ttnn_error());
 		fid_names_deinit(&given);
 		return;
 	}
+	depth = ttnn_graph_depth();
 	memory = fid_memory_begin(names->device, mode);
 	tt_event_listen(&ear.base);
 	ran = fid_run_steps(out, names, body, false);
 	tt_event_listen(NULL);
 	fid_memory_end(&out->lines[FID_memory], memory);
-	while (ttnn_graph_depth() > 1) /* left by a failure */
+	while (ttnn_graph_depth() > depth) /* left by a failure */
 		ttnn_graph_end(NULL);
 	end_graph(&out->lines[FID_graph], NULL);
+	if (fid_databases)
+		fid_reports_end(&out->lines[FID_memory]);
 	tt_str_adds(&out->lines[FID_graph], tt_str_text(&names->captures));
 	if (ran)
 		lines_results(out, names, outputs);

@@ -1,5 +1,6 @@
 """python -m ttnn.graph_report: the command lines of the documentation."""
 
+import json
 import shutil
 import sqlite3
 import subprocess
@@ -84,6 +85,20 @@ def test_failures(folder):
     done = subprocess.run([sys.executable, "-m", "ttnn.graph_report", "nothing.json", "out"], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 1 and "nothing.json" in done.stderr
     assert subprocess.run([sys.executable, "-m", "ttnn.graph_report"], capture_output=True).returncode == 2
+
+
+def test_a_broken_file_of_a_folder(folder):
+    (folder / "in").mkdir()
+    (folder / "in" / "a.json").write_bytes((folder / "my_report.json").read_bytes())
+    (folder / "in" / "b.json").write_text("{")
+    with pytest.raises(RuntimeError, match="all but one broken file were imported: .*b.json:1:2"):
+        ttnn.graph_report.import_report(folder / "in", folder / "out")
+    done = subprocess.run([sys.executable, "-m", "ttnn.graph_report", "in", "again"], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 1 and "b.json:1:2" in done.stderr and done.stdout.startswith("Imported 1 report(s)")
+    for out in "out", "again":
+        with sqlite3.connect(folder / out / "db.sqlite") as db:
+            ((left,),) = db.execute("SELECT value FROM report_metadata WHERE key = 'left_out'")
+        assert [one["file"] for one in json.loads(left)] == ["b.json"]
 
 
 def test_durations():

@@ -41,17 +41,34 @@ def test_report(device, tmp_path):
     assert not (tmp_path / "deep" / "report.python_io.json").exists()
 
 
-def test_pages(device, tmp_path):
-    a = tensor(device, memory=ttnn.L1_MEMORY_CONFIG)
+@pytest.mark.parametrize("dialect", ["seed", "tt-metal"])
+def test_pages(device, tmp_path, monkeypatch, dialect):
+    """Pages of what lives in the end; of what each operation made, freed or not, at the operations in which it lived."""
+    monkeypatch.setenv("TTNN_DIALECT", dialect)
+    a, l1 = tensor(device, memory=ttnn.L1_MEMORY_CONFIG), ttnn.L1_MEMORY_CONFIG
+    freed = []
+
+    def work():
+        b = ttnn.relu(a, memory_config=l1)
+        c = ttnn.relu(b, memory_config=l1)
+        freed.append(b.buffer_address())
+        ttnn.deallocate(b)
+        return c
+
     ttnn.graph.enable_buffer_pages()
     try:
-        report, b = capture(tmp_path / "report.json", lambda: ttnn.relu(a, memory_config=ttnn.L1_MEMORY_CONFIG))
+        report, c = capture(tmp_path / "report.json", work)
     finally:
         ttnn.graph.disable_buffer_pages()
-    rows = report["buffer_pages"]
-    assert {row["address"] for row in rows} == {a.buffer_address(), b.buffer_address()}
+    rows, made = report["buffer_pages"], {freed[0], c.buffer_address()}
+    assert {row["address"] for row in rows} == {a.buffer_address(), c.buffer_address()}
     assert len(rows) == 2 * 8 and {row["page_size"] for row in rows} == {2048}
-    assert "per_operation_buffers" not in report
+    assert {int(address) for address in report["buffer_pages_by_address"]} == made
+    assert [len(living) for _, living in sorted((int(k), v) for k, v in report["per_operation_buffers"].items())] == [2, 3, 2]
+    path = ttnn.graph_report.import_report(tmp_path / "report.json", tmp_path / "db")
+    with sqlite3.connect(path) as db:
+        found = db.execute("SELECT operation_id, address, sum(num_pages) FROM buffer_chunks GROUP BY 1, 2").fetchall()
+    assert sorted(found) == sorted([(1, freed[0], 8)] + [(2, address, 8) for address in made] + [(3, c.buffer_address(), 8)])
 
 
 def test_upstreams_report(device, upstream, tmp_path):

@@ -72,11 +72,11 @@ class Check:
     def one_recorded(self, folder):
         known = sqlite3.connect(":memory:")
         known.executescript(gzip.open(folder / "db.sql.gz", "rt").read())
-        out = self.new("recorded")
-        for form in ("default", "views", "tables"):
+        for form in ("default", "views", "tables", "strict"):
+            out = self.new("recorded")
             run(self.ttnn, *FORMS[form], folder / "report.json.gz", out)
             for (table,) in known.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
-                columns = [r[1] for r in known.execute(f"PRAGMA table_info({table})")]
+                columns = [r[1] for r in known.execute(f"PRAGMA table_info({table})") if form == "strict" or r[1] != "buffer_layout"]
                 select = ", ".join(f"{c}, typeof({c})" for c in columns)
                 self.say(f"{folder.name}, {form}: {table}", rows(out / "db.sqlite", table, columns),
                          known.execute(f"SELECT {select} FROM {table} ORDER BY rowid").fetchall())
@@ -85,15 +85,20 @@ class Check:
             self.say("lifetime", json.loads((out / "report.tensor_lifetime.json").read_text()), json.loads(lifetime.read_text()))
 
     def one_model(self, name, tables):
-        out = self.new("model")
-        run(self.ttnn, DATA / "models" / f"{name}.json.gz", out)
-        db = sqlite3.connect(out / "db.sqlite")
+        dbs = {}
+        for form in ("default", "strict"):
+            out = self.new(f"model-{form}")
+            run(self.ttnn, *FORMS[form], DATA / "models" / f"{name}.json.gz", out)
+            dbs[form] = sqlite3.connect(out / "db.sqlite")
         for table, (count, want) in tables.items():
-            names = [r[1] for r in db.execute(f"PRAGMA table_info({table})") if r[1] != "size" or table != "tensors"]
-            found = db.execute(f"SELECT {', '.join(names)} FROM {table}").fetchall()
+            columns = [r[1] for r in dbs["strict"].execute(f"PRAGMA table_info({table})")]
+            found = dbs["strict"].execute(f"SELECT {', '.join(columns)} FROM {table}").fetchall()
             text = "\n".join(sorted(json.dumps(list(r), default=str) for r in found))
             self.say(f"{name}: {table}", (len(found), hashlib.sha256(text.encode()).hexdigest()), (count, want))
-        db.close()
+            select = f"SELECT {', '.join(c for c in columns if c != 'buffer_layout')} FROM {table}"
+            self.say(f"{name}, default: {table}", *(sorted(dbs[form].execute(select).fetchall(), key=str) for form in FORMS if form in dbs))
+        for db in dbs.values():
+            db.close()
 
     # ---- reference --------------------------------------------------------------------------------
 
@@ -111,7 +116,7 @@ class Check:
             out = self.new("out")
             schema = "3.3" if "3.3" in form else "3.5"
             run(self.ttnn, *FORMS[form], folder, out)
-            want = Reference(folder, schema)
+            want = Reference(folder, schema, form == "strict")
             for table, known in want.tables.items():
                 columns = COLUMNS[table].split()
                 if schema == "3.3" and table == "tensors":

@@ -184,6 +184,10 @@ TAKEN = {
 
 # ---- traps: nodes that are legal; queries and their answers
 
+LAYOUTS_OF_NODES = {"report.json": report(*[allocate(64 * i, layout=name) for i, name in enumerate(
+    ("INTERLEAVED", "HEIGHT_SHARDED", "WIDTH_SHARDED", "BLOCK_SHARDED", "UNKNOWN"))], *CALL)}
+LAYOUTS_OF_LISTS = {"report.json": report(*CALL, per_operation_buffers={"1": [
+    {"device_id": 0, "address": 64, "max_size_per_bank": 2, "buffer_type": 1, "buffer_layout": n} for n in (0, 2, 3, 4, 5)]})}
 MANY = [n for i in range(10001) for n in (start(f"a{i}"), end(f"a{i}"))]
 TRAPS = {
     "the number 0 is no tensor, the text is one": ({"report.json": report(on_device(0, 64), start("a", [1]), end("a"))}, [],
@@ -191,12 +195,10 @@ TRAPS = {
     "the text 0 is a tensor": ({"report.json": report(on_device("0", 64), start("a", [1]), end("a"))}, [],
                                {"select tensor_id from tensors": [(0,)], "select tensor_id from input_tensors": [(0,)]}),
     "params that are null": ({"report.json": report(start("a"), node("other"), end("a"))}, [], ONE),
-    "codes of layouts, by allocation": ({"report.json": report(*[allocate(64 * i, layout=name) for i, name in enumerate(
-        ("INTERLEAVED", "HEIGHT_SHARDED", "WIDTH_SHARDED", "BLOCK_SHARDED", "ND"))], *CALL)}, [],
-        {"select buffer_layout from buffers": [(0,), (1,), (2,), (3,), (0,)]}),
-    "codes of layouts, by list": ({"report.json": report(*CALL, per_operation_buffers={"1": [
-        {"device_id": 0, "address": 64, "max_size_per_bank": 2, "buffer_type": 1, "buffer_layout": n} for n in (0, 2, 3, 4, 5)]})}, [],
-        {"select buffer_layout from buffers": [(0,), (2,), (3,), (4,), (5,)]}),
+    **{f"codes of layouts, by allocation {' '.join(options)}": (LAYOUTS_OF_NODES, options, {"select buffer_layout from buffers": [(n,) for n in codes]})
+       for options, codes in (([], (0, 2, 3, 4, None)), (["--tables"], (0, 2, 3, 4, None)), (["--strict"], (0, 1, 2, 3, 0)))},
+    **{f"codes of layouts, by list {' '.join(options)}": (LAYOUTS_OF_LISTS, options, {"select buffer_layout from buffers": [(n,) for n in codes]})
+       for options, codes in (([], (0, 2, 3, 4, None)), (["--tables"], (0, 2, 3, 4, None)), (["--strict"], (0, 2, 3, 4, 5)))},
     "errors of 3.3 belong to no operation": ({"report.json": report(start("a"), node("error", {"error_operation": "a", "error_message": "m"}), end("a"))},
                                              ["--schema=3.3"], {"select operation_id, operation_name, error_type from errors": [(0, "a", "unknown")]}),
     "errors of 3.5 do": ({"report.json": report(start("a"), node("error", {"error_operation": "a", "error_message": "m"}), end("a"))}, [],
@@ -368,6 +370,35 @@ class Check:
             place = f"report.json:{line}:{column}: "
             self.say(f"cut at {length}", done.returncode == 2 and place in done.stderr and not list(out.glob("*")), done.stderr)
 
+    def beside(self):
+        """Every refused report in a folder, between good ones: those are imported as if it were not there, and it is named."""
+        good = {"a.json": report(on_device(5, 64), *CALL, devices=DEVICES), "z.json": report(*CALL, allocate(64), devices=DEVICES)}
+        select = ("select * from operations", "select * from tensors", "select * from buffers", "select * from captured_graph",
+                  "select key, value from report_metadata where key != 'left_out'")
+
+        def answers(folder):
+            db = sqlite3.connect(folder / "db.sqlite")
+            try:
+                return [db.execute(text).fetchall() for text in select], dict(db.execute("select * from report_metadata")).get("left_out")
+            finally:
+                db.close()
+
+        out = self.clear()
+        self.run(self.write(good), out)
+        want, none = answers(out)
+        self.say("nothing is left out", none is None, none)
+        for name, (files, options, said) in REFUSED.items():
+            if "report.json" not in files or options:
+                continue
+            folder, out = self.write({**good, **files}).parent, self.clear()
+            done = self.run(folder, out)
+            found, left = answers(out)
+            self.say(f"{name}, beside others", found == want and done.returncode in (0, 1) and "report.json" in done.stderr
+                     and [x["file"] for x in json.loads(left)] == ["report.json"], (done.returncode, done.stderr, left))
+            if done.returncode:
+                self.say(f"{name}, beside others: named", re.search(r"all but one broken file were imported: .*report.(python_io.|comparison_records.)?json",
+                                                                   done.stderr), done.stderr)
+
     def huge(self):
         """One text of a gigabyte (a file with a hole: it takes no room): refused without reading it into memory."""
         path, out = self.write({"report.json": ""}), self.clear()
@@ -394,6 +425,7 @@ class Check:
         self.killed_pictures()
         self.folders()
         self.cut()
+        self.beside()
         self.huge()
 
 

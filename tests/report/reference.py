@@ -2,6 +2,7 @@
 memory. Written from the rules in docs/formats/visualizer.md; shares nothing with the importer.
 
     tables = Reference(folder, schema="3.5").tables      {name: [row, ...]} in the order of the rows
+    tables = Reference(folder, strict=True).tables       the same of --strict
 """
 
 import json
@@ -51,7 +52,8 @@ PARTS = (
     "tt::tt_metal::to_dtype",
 )
 FREES = ("ttnn::deallocate", "ttnn.deallocate", "Tensor::deallocate")
-LAYOUTS = {"HEIGHT_SHARDED": 1, "WIDTH_SHARDED": 2, "BLOCK_SHARDED": 3}
+LAYOUTS = {"INTERLEAVED": 0, "HEIGHT_SHARDED": 2, "WIDTH_SHARDED": 3, "BLOCK_SHARDED": 4}  # as ttnn-visualizer reads them
+STRICT_LAYOUTS = {"HEIGHT_SHARDED": 1, "WIDTH_SHARDED": 2, "BLOCK_SHARDED": 3}
 
 
 # The first reports have kinds of memory by their names.
@@ -73,8 +75,8 @@ def stub(kind, number, to):
 
 
 class Reference:
-    def __init__(self, folder, schema="3.5"):
-        self.new = schema == "3.5"
+    def __init__(self, folder, schema="3.5", strict=False):
+        self.new, self.strict = schema == "3.5", strict
         self.tables = {name: [] for name in COLUMNS if self.new or name not in NEWER}
         self.keys = {}  # rows of tables with a unique key
         self.metadata = {"schema_version": schema}
@@ -270,8 +272,9 @@ class One:
             self.buffers(id)
         else:
             for row in given:
-                self.add("buffers", id, *(row.get(k, 0) for k in ("device_id", "address", "max_size_per_bank",
-                                                                   "buffer_type", "buffer_layout")))
+                layout = row.get("buffer_layout", 0)
+                self.add("buffers", id, *(row.get(k, 0) for k in ("device_id", "address", "max_size_per_bank", "buffer_type")),
+                         layout if self.out.strict or layout in LAYOUTS.values() else None)
 
     def fault(self, id, name, entry, record, params, aborted):
         if not self.out.new:
@@ -425,7 +428,7 @@ class One:
             banks = self.banks.get(device, (0, 0))[kind != 0] if layout == "INTERLEAVED" else cores
             if banks > 0:
                 bank = -(-(size // page) // banks) * page
-        self.live.append((device, address, bank, kind, LAYOUTS.get(layout, 0), of))
+        self.live.append((device, address, bank, kind, STRICT_LAYOUTS.get(layout, 0) if self.out.strict else LAYOUTS.get(layout), of))
 
     def on_buffer_deallocate(self, node, params, counter):
         address, of = None, self.buffer_of(node)

@@ -15,6 +15,7 @@
 
 static void run_program(const char *path)
 {
+	struct ttnn_memory_config l1 = {.buffer = TTNN_L1}, dram = {.buffer = TTNN_DRAM};
 	struct ttnn_zeros_options options = {.dtype = ttnn_v_dtype(TTNN_BFLOAT16),
 					     .layout = ttnn_v_layout(TTNN_TILE)};
 	ttnn_tensor *kept[8] = {0}, *made;
@@ -28,6 +29,7 @@ static void run_program(const char *path)
 		struct ttnn_shape shape = {2, {32, 32 * (1 + i % 3)}};
 
 		options.dtype = ttnn_v_dtype(i % 2 ? TTNN_FLOAT32 : TTNN_BFLOAT16);
+		options.memory_config = ttnn_v_memory(i % 3 ? &dram : &l1);
 		CHECK_OK(ttnn_zeros(&kept[i], &shape, &options));
 	}
 	for (int i = 0; i < CALLS; i++) {
@@ -52,10 +54,10 @@ static void run_program(const char *path)
 
 static const char *make_trace(void)
 {
-	static const char *path;
+	static char path[512];
 
-	if (!path) {
-		path = test_path("run.ttrace");
+	if (!*path) {
+		snprintf(path, sizeof(path), "%s", test_path("run.ttrace"));
 		run_program(path);
 	}
 	return path;
@@ -138,7 +140,8 @@ TEST(edges_apart_are_those_of_nodes)
 
 /* ---- databases ------------------------------------------------------------------------------------- */
 
-static void export_report(const char *path, const char *trace, enum ttnn_dialect dialect)
+static void export_report(const char *path, const char *trace, enum ttnn_dialect dialect,
+			  bool pages)
 {
 	struct tt_project_options how = {.dialect = dialect};
 	struct tt_source *source;
@@ -148,7 +151,7 @@ static void export_report(const char *path, const char *trace, enum ttnn_dialect
 	CHECK_OK(tt_source_open(&source, trace));
 	CHECK_OK(tt_file_create(&file, path));
 	tt_jsonw_init_file(&w, file, (struct tt_jsonw_style){.compact = true, .utf8 = true});
-	CHECK_OK(tt_graph_report_from_source(&w, source, &how, false));
+	CHECK_OK(tt_graph_report_from_source(&w, source, &how, pages));
 	CHECK_OK(tt_jsonw_finish(&w));
 	CHECK_OK(tt_file_commit(file));
 	tt_source_close(source);
@@ -173,8 +176,8 @@ static void ask(struct tt_str *out, struct tt_db *db, const char *sql, int colum
 	tt_db_stmt_free(select);
 }
 
-static void read_database(struct tt_str *out, const char *input, const char *name,
-			  enum ttnn_dialect dialect)
+static void read_database(struct tt_str *out, const char *input, enum ttnn_dialect dialect,
+			  bool pages)
 {
 	static const struct {
 		const char *sql;
@@ -191,9 +194,10 @@ static void read_database(struct tt_str *out, const char *input, const char *nam
 		 "where operation_id % 100 = 1",
 		 3},
 		{"select * from operation_arguments where operation_id % 40 = 1", 4},
+		{"select * from buffer_chunks where operation_id % 40 = 1", 12},
 	};
 	struct tt_report_options options = {
-		.input = input, .output = test_path(name), .dialect = dialect};
+		.input = input, .output = test_path("db"), .pages = pages, .dialect = dialect};
 	struct tt_report_counts counts = {0};
 	struct tt_db *db;
 	char path[4096];
@@ -209,15 +213,15 @@ static void read_database(struct tt_str *out, const char *input, const char *nam
 
 TEST(a_trace_is_the_same_database_as_its_report)
 {
-	for (int dialect = 0; dialect < 2; dialect++) {
+	for (int i = 0; i < 4; i++) {
+		enum ttnn_dialect dialect = i % 2 ? TTNN_DIALECT_TT_METAL : TTNN_DIALECT_SEED;
 		struct tt_str trace = {0}, report = {0};
-		const char *json = test_path(dialect ? "metal.json" : "seed.json");
+		const char *json = test_path("report.json");
+		bool pages = i >= 2;
 
-		export_report(json, make_trace(), (enum ttnn_dialect)dialect);
-		read_database(&trace, make_trace(), dialect ? "trace1" : "trace0",
-			      (enum ttnn_dialect)dialect);
-		read_database(&report, json, dialect ? "report1" : "report0",
-			      (enum ttnn_dialect)dialect);
+		export_report(json, make_trace(), dialect, pages);
+		read_database(&trace, make_trace(), dialect, pages);
+		read_database(&report, json, dialect, pages);
 		CHECK(trace.length > 100000);
 		CHECK(strcmp(tt_str_text(&trace), tt_str_text(&report)) == 0);
 		tt_str_deinit(&trace);

@@ -1,7 +1,7 @@
-"""check.py PROGRAM DIR: starts ttnn-visualizer on loopback, loads DIR/memory and DIR/performance of the same run,
+"""check.py PROGRAM DIR [NAME...]: starts ttnn-visualizer on loopback, loads DIR/memory and DIR/performance of the same run,
 compares what it answers with the tables of the database and the lines of the CSV, and looks at pages in a
 headless Chromium where there is one. Of DIR/memory and of DIR/ranks, reports of two ranks, every answer is that from
-DIR/memory_tables and DIR/ranks_tables, which were imported with --tables."""
+DIR/memory_tables and DIR/ranks_tables, which were imported with --tables. Of DIR/NAME every page opens."""
 
 import csv
 import html
@@ -118,35 +118,56 @@ def performance_routes(server, instance, operations):
           ["MatmulDeviceOperation"] * sum("matmul" in name for name in names))
 
 
-def pages(server, instance, operations):
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if not chromium:
-        print("test-visualizer: no Chromium here: pages are not looked at")
-        checks["skipped"] += 1
-        return
+class Pages:
+    """Pages as Chromium shows them."""
 
-    def page(path):
+    EVERY = "/", "/operations", "/tensors", "/buffer-summary", "/graphtree", "/cluster"
+
+    def __init__(self, server):
+        self.server = server
+        self.program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+        if not self.program:
+            print("test-visualizer: no Chromium here: pages are not looked at")
+            checks["skipped"] += 1
+
+    def page(self, instance, path):
+        """Its elements as text; one that ends in an error is a failure."""
         command = [
-            chromium, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=15000",
+            self.program, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=15000",
             "--window-size=1600,1000", f"--user-data-dir={work / 'chromium'}", "--dump-dom",
-            f"{server.url}{path}?instanceId={instance}"]
+            f"{self.server.url}{path}?instanceId={instance}"]
         try:
             done = subprocess.run(command, capture_output=True, timeout=300, check=False)
         except subprocess.TimeoutExpired:
-            print(f"FAILED {path}: Chromium did not end within 300 s")
+            check(f"{path} in Chromium", "did not end within 300 s", "ended")
             return ""
-        return html.unescape(done.stdout.decode(errors="replace"))
+        dom = html.unescape(done.stdout.decode(errors="replace"))
+        broken = re.search(r"unexpected error has occurred\..{0,200}", re.sub(r"<[^>]*>", " ", dom), re.S)
+        check(f"page {path}", broken and broken[0], None)
+        return dom
 
-    dom = page("/operations")
+    def every(self, name):
+        instance = self.server.load(work / name)
+        check(f"loading {name}", instance is not None, True)
+        if not instance or not self.program:
+            return
+        with sqlite3.connect(f"file:{work / name}/db.sqlite?mode=ro", uri=True) as db:
+            last = db.execute("SELECT max(operation_id) FROM operations").fetchone()[0]
+        for path in (*self.EVERY, f"/operations/{last}"):
+            check(f"{name}: {path}", "TT-NN Visualizer" in self.page(instance, path), True)
+
+
+def pages(shown, instance, operations):
+    dom = shown.page(instance, "/operations")
     found = re.search(r"Showing\s+(\d+)\s+(of\s+\d+\s+)?operations?", re.sub(r"<[^>]*>", " ", dom))
     check("page of operations", found and int(found.group(1)), len(operations))
     for name in sorted({name for _, name in operations[:5]}):
         check(f"{name} on the page of operations", name in dom, True)
-    dom = re.sub(r"<[^>]*>", " ", page("/performance"))
+    dom = re.sub(r"<[^>]*>", " ", shown.page(instance, "/performance"))
     found = re.search(r"Showing\s+(\d+)\s+rows?", dom)
     check("page of performance", found and int(found.group(1)),
           sum(row["OP TYPE"] != "signpost" for row in performance_rows()) if performance.exists() else None)
-    dom = page("/buffer-summary")
+    dom = shown.page(instance, "/buffer-summary")
     check("page of buffers", "Buffers by operation" in dom and "buffer-summary-row" in dom, True)
 
 
@@ -159,6 +180,10 @@ with Server(sys.argv[1], work) as server:
             performance_routes(server, instance, operations)
         same_as_tables(server, "memory", [0])
         same_as_tables(server, "ranks", [0, 1])
-        pages(server, instance, operations)
+        shown = Pages(server)
+        if shown.program:
+            pages(shown, instance, operations)
+        for name in sys.argv[3:]:
+            shown.every(name)
 print(", ".join(f"{n} {word}" for word, n in checks.items() if n or word != "skipped"))
 sys.exit(checks["failed"] > 0)
