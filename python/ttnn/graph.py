@@ -376,14 +376,14 @@ def _digraph(graph, visualize_node, visualize_edge):
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError("functions of one's own and .png or .pdf files need the package graphviz; a .svg file needs nothing") from error
     picture = graphviz.Digraph()
-    picture.attr("graph", ordering="in", rankdir="TB")
+    picture.attr("graph", rankdir="TB")
     picture.attr("node", shape="box", style="filled", fontsize="10", height="0.2", margin="0")
     open_clusters = [picture]
     with ExitStackWithPop() as stack:
         for node in graph:
             if node["node_type"] == "function_start":
                 inner = stack.enter_context(open_clusters[-1].subgraph(name=f"cluster_{node['counter']}"))
-                inner.attr(label=node["params"]["name"], bgcolor="#ff000020")
+                inner.attr(label=node["params"]["name"], bgcolor="#dce9f8", color="#2f66a8")
                 open_clusters.append(inner)
             visualize_node(open_clusters[-1], node)
             if node["node_type"] == "function_end" and len(open_clusters) > 1:

@@ -63,6 +63,7 @@ struct session {
 	double lasted_ms, bare_ms;   /* the command; without recording, if that was asked for */
 	double spent_ms, unspent_ms; /* the same in time of processors */
 	int running;                 /* processes that record after all waiting */
+	bool empty;                  /* the report has no operation */
 };
 
 /* ---- messages ------------------------------------------------------------------------------------------ */
@@ -74,6 +75,12 @@ static const char *plural(uint64_t number, const char *one, const char *many)
 	return number == 1 ? one : many;
 }
 
+/* Whether a process that has announced a recording runs. */
+static bool runs(const struct tt_server_process *process)
+{
+	return process->file && !process->ended && kill((pid_t)process->pid, 0) == 0;
+}
+
 static void say_process(const struct tt_server_process *process)
 {
 	char text[CLI_SHOWN];
@@ -83,7 +90,8 @@ static void say_process(const struct tt_server_process *process)
 		fprintf(stderr, "%" PRIu64 " %s\n", process->operations,
 			plural(process->operations, "call", "calls"));
 	else
-		fputs("ended early; what it told before is in the report\n", stderr);
+		fprintf(stderr, "%s; what it recorded before is in the report\n",
+			runs(process) ? "still runs" : "ended early");
 }
 
 /* Which processes there were, if it is not one that ended as it should. */
@@ -176,22 +184,26 @@ static void say_nothing_recorded(const struct session *s)
 		SAY("there is no report: %zu %s of '%s' loaded the library, and recorded nothing%s\n",
 		    count, plural(count, "process", "processes"), text,
 		    cli_recording_given() ? " in the part that was asked for" : "");
+	if (access(s->files.report, F_OK) == 0)
+		SAY("%s is of an earlier profile\n", s->files.report);
+}
+
+static void say_no_operation(const struct session *s)
+{
+	char text[CLI_SHOWN];
+
+	SAY("the report has no operation: '%s' called none%s\n", cli_shown(text, s->command),
+	    cli_recording_given() || skipped ? " in the part that was asked for" : "");
 }
 
 static void say_time_out(const struct session *s)
 {
-	size_t count;
-	const struct tt_server_process *processes = tt_server_processes(&count, s->server);
 	char text[CLI_SHOWN];
 
 	SAY("'%s' on port %d timed out after %" PRId64 " seconds: %d of its processes still %s; "
-	    "the report has what they told so far\n",
+	    "the report has what they recorded so far\n",
 	    cli_shown(text, s->command), tt_server_port(s->server), wait_seconds, s->running,
 	    plural((uint64_t)s->running, "runs", "run"));
-	for (size_t i = 0; i < count; i++)
-		if (processes[i].file && !processes[i].ended)
-			SAY("process %" PRIu64 " runs: %s\n", processes[i].pid,
-			    cli_shown(text, processes[i].command));
 	SAY("end what is left over before the next profile, or give that another port with -p\n");
 }
 
@@ -253,8 +265,7 @@ static bool somebody_runs(const struct session *s)
 	const struct tt_server_process *processes = tt_server_processes(&count, s->server);
 
 	for (size_t i = 0; i < count; i++)
-		if (processes[i].file && !processes[i].ended &&
-		    kill((pid_t)processes[i].pid, 0) == 0)
+		if (runs(&processes[i]))
 			return true;
 	return false;
 }
@@ -381,7 +392,7 @@ static tt_status write_report(struct session *s)
 	struct cli_profile_files *files = &s->files;
 	tt_status status;
 
-	if (!quiet)
+	if (!quiet || s->running)
 		say_processes(s);
 	/* Processes that run go on writing where they are. */
 	if (s->running)
@@ -400,6 +411,9 @@ static tt_status write_report(struct session *s)
 		SAY("the report cannot be written; the recordings are in %s\n", files->traces);
 		return status;
 	}
+	s->empty = !totals.operations;
+	if (s->empty)
+		say_no_operation(s);
 	if (quiet)
 		return TTNN_OK;
 	SAY("%" PRIu64 " %s and %" PRIu64 " %s of %zu %s; recordings in %s\n", totals.operations,
@@ -436,25 +450,41 @@ static int finish(struct session *s)
 	}
 	if (write_report(s) != TTNN_OK)
 		return code ? (cli_fail(), code) : cli_fail();
-	return code;
+	return code || !s->empty ? code : TT_EXIT_NO;
 }
 
-/* Behind the command there may be more options, as upstream's tool takes them; more words are a command without quotes. */
+/*
+ * After the command there may be more options, as upstream's tool takes them. One that is wrong is said as it is; after a
+ * command of one word it may be the command's own, and another word certainly is.
+ */
 static tt_status check_operands(size_t count, char **operands)
 {
 	const struct tt_cmd more = {.name = "profile", .most = 0, .options = options};
 	struct tt_opt_result found;
+	char word[256], fault[256] = "";
+	tt_status status;
 
-	if (count == 1 ||
-	    (tt_opt_parse(&found, &more, count - 1, operands + 1) == TTNN_OK && !found.help))
+	if (count == 1)
 		return TTNN_OK;
-	return tt_fail(TTNN_INVALID, "the command must be quoted: ttnn profile \"%s %s ...\"",
-		       operands[0], operands[1]);
+	if (*operands[1] != '-')
+		return tt_fail(TTNN_INVALID,
+			       "the command must be quoted: ttnn profile \"%s %s ...\"",
+			       operands[0], operands[1]);
+	snprintf(word, sizeof(word), "%s", operands[1]); /* parsing cuts it at "=" */
+	status = tt_opt_parse(&found, &more, count - 1, operands + 1);
+	if ((status == TTNN_OK && !found.help) || (status != TTNN_OK && strchr(operands[0], ' ')))
+		return status;
+	if (status != TTNN_OK)
+		snprintf(fault, sizeof(fault), "%s; ", ttnn_error());
+	return tt_fail(TTNN_INVALID,
+		       "%san option of the command must be quoted with it: ttnn profile \"%s %s "
+		       "...\"",
+		       fault, operands[0], word);
 }
 
 static int run(const struct tt_cmd *cmd, size_t count, char **operands)
 {
-	struct session s = {.command = operands[0]};
+	struct session s = {.command = operands[0], .files.lock = -1};
 	tt_status status;
 	int code;
 

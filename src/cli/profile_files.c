@@ -2,12 +2,15 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -65,6 +68,36 @@ static char *inside(const char *folder, const char *name)
 	return tt_str_take(&text, &path) == TTNN_OK ? text : NULL;
 }
 
+/*
+ * Makes the folder and takes its lock. A profile that ends removes a folder with nothing in it: then the lock is one of a
+ * folder that is gone, and all is done again. Where the file system has no locks there are none.
+ */
+static tt_status lock_folder(struct cli_profile_files *files)
+{
+	struct stat own, there;
+
+	for (;;) {
+		TT_TRY(tt_file_make_dirs(files->folder));
+		files->lock = tt_fd_open(files->folder, O_RDONLY | O_DIRECTORY);
+		if (files->lock < 0 && errno == ENOENT)
+			continue;
+		if (files->lock < 0)
+			return tt_fail(TTNN_IO, "%s: %s", files->folder, strerror(errno));
+		if (flock(files->lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+			close(files->lock);
+			files->lock = -1;
+			return tt_fail(TTNN_STATE,
+				       "%s: another profile of this name runs; give this one a "
+				       "name of its own with -o",
+				       files->report);
+		}
+		if (fstat(files->lock, &own) == 0 && stat(files->folder, &there) == 0 &&
+		    own.st_ino == there.st_ino && own.st_dev == there.st_dev)
+			return TTNN_OK;
+		close(files->lock);
+	}
+}
+
 static tt_status make_traces(struct cli_profile_files *files)
 {
 	char *whole = realpath(files->folder, NULL);
@@ -94,13 +127,14 @@ tt_status cli_profile_files_make(struct cli_profile_files *files, const char *ou
 {
 	struct stat facts;
 
+	files->lock = -1;
 	if (tt_ends_with(output, "/"))
 		return tt_fail(TTNN_INVALID, "--output: %s is no name of a file", output);
 	TT_TRY(make_names(files, output));
 	TT_TRY(make_timeline(files));
 	if (stat(files->report, &facts) == 0 && S_ISDIR(facts.st_mode))
 		return tt_fail(TTNN_INVALID, "--output: %s is a directory", files->report);
-	TT_TRY(tt_file_make_dirs(files->folder));
+	TT_TRY(lock_folder(files));
 	return make_traces(files);
 }
 
@@ -209,7 +243,8 @@ void cli_profile_files_remove(const struct cli_profile_files *files)
 {
 	if (files->traces)
 		rmdir(files->traces);
-	rmdir(files->folder);
+	if (files->lock >= 0)
+		rmdir(files->folder);
 }
 
 void cli_profile_files_deinit(struct cli_profile_files *files)
@@ -217,6 +252,8 @@ void cli_profile_files_deinit(struct cli_profile_files *files)
 	for (size_t i = 0; i < files->inputs.count; i++)
 		tt_free((void *)(uintptr_t)files->inputs.data[i].path);
 	TT_VEC_DEINIT(&files->inputs);
+	if (files->lock >= 0)
+		close(files->lock);
 	tt_free(files->report);
 	tt_free(files->timeline);
 	tt_free(files->folder);

@@ -119,6 +119,12 @@ static void call_count(struct tt_ops_csv *csv, const struct tt_ops_row *row)
 		put_number(csv, row->call);
 }
 
+static void outer_call(struct tt_ops_csv *csv, const struct tt_ops_row *row)
+{
+	if (row->outer)
+		put_number(csv, row->outer);
+}
+
 static void device_id(struct tt_ops_csv *csv, const struct tt_ops_row *row)
 {
 	if (row->kind == TT_OPS_DEVICE)
@@ -527,6 +533,7 @@ const struct tt_ops_column tt_ops_columns[] = {
 	{"LOC", SEED, TT_OPS_RECORDED, TT_OPS_VARIES, loc},
 	{"CONST_EVAL_OP", SEED, TT_OPS_RECORDED, TT_OPS_VARIES, const_eval},
 	{"PROGRAM_METADATA", SEED, TT_OPS_RECORDED, TT_OPS_VARIES, metadata},
+	{"CALL", TT_OPS_OWN, TT_OPS_RECORDED, TT_OPS_VARIES, outer_call},
 };
 /* clang-format on */
 
@@ -537,8 +544,8 @@ _Static_assert(TT_COUNT(tt_ops_columns) <= TT_OPS_COLUMNS_MAX,
 
 bool tt_ops_column_at(struct tt_ops_column_info *out, size_t index)
 {
-	if (index >= TT_COUNT(tt_ops_columns))
-		return false;
+	if (index >= TT_COUNT(tt_ops_columns) || !(tt_ops_columns[index].layouts & BOTH))
+		return false; /* what follows is our own */
 	*out = (struct tt_ops_column_info){tt_ops_columns[index].name, tt_ops_columns[index].origin,
 					   tt_ops_columns[index].layouts & SEED,
 					   tt_ops_columns[index].layouts & MAIN};

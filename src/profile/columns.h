@@ -36,6 +36,7 @@ struct tt_ops_csv;
 struct tt_ops_shape {
 	enum ttnn_dialect dialect;
 	uint32_t inputs, outputs; /* of the operation that has the most */
+	bool calls; /* a column more, for our own reader: the outermost call, as parts count them */
 };
 
 tt_status tt_ops_csv_new(struct tt_ops_csv **out, const struct tt_ops_shape *shape,

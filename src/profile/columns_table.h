@@ -58,6 +58,9 @@ enum tt_ops_fixed {
 	TT_OPS_SHARED, /* on the program alone: made once for all rows of it */
 };
 
+/* The layout of columns that only our own reader of reports gets. */
+#define TT_OPS_OWN 4u
+
 struct tt_ops_column {
 	const char *name;
 	unsigned layouts;

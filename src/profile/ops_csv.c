@@ -10,7 +10,7 @@
 /* The columns of the tensors of one kind have no cells when no operation has any. */
 static bool is_there(const struct tt_ops_csv *csv, const struct tt_ops_column *column)
 {
-	if (!(column->layouts & csv->layout->bit))
+	if (!(column->layouts & (csv->layout->bit | (csv->shape.calls ? TT_OPS_OWN : 0u))))
 		return false;
 	return (column->cell != tt_ops_cell_inputs || csv->shape.inputs) &&
 	       (column->cell != tt_ops_cell_outputs || csv->shape.outputs);

@@ -15,6 +15,7 @@ struct table {
 	struct tt_file_out *file;           /* NULL: the next, or standard output */
 	const struct tt_ops_output *output; /* NULL: standard output */
 	struct tt_ops_csv *csv;
+	bool calls;
 };
 
 static void write_table(void *context, const void *data, size_t size)
@@ -32,7 +33,7 @@ static void write_table(void *context, const void *data, size_t size)
 static tt_status begin_table(void *context, const struct tt_ops_survey *survey)
 {
 	struct table *table = context;
-	struct tt_ops_shape shape = {table->dialect, survey->inputs, survey->outputs};
+	struct tt_ops_shape shape = {table->dialect, survey->inputs, survey->outputs, table->calls};
 
 	TT_TRY(tt_ops_csv_new(&table->csv, &shape, write_table, table));
 	tt_ops_csv_header(table->csv);
@@ -97,7 +98,8 @@ tt_status tt_ops_csv_to(struct tt_ops_totals *totals, const struct tt_ops_input 
 			size_t count, const struct tt_ops_options *options,
 			const struct tt_ops_output *output)
 {
-	struct table table = {.dialect = options->dialect, .output = output};
+	struct table table = {
+		.dialect = options->dialect, .calls = options->calls, .output = output};
 	const struct tt_ops_writer writers[] = {{&table_sink, &table}, {0}};
 
 	return end_table(&table, tt_ops_merge(totals, inputs, count, options, writers));

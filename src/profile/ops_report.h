@@ -23,6 +23,7 @@ struct tt_ops_options {
 		dialect; /* the layout: SEED has 77 columns for two inputs and an output, TT_METAL main's */
 	const struct tt_source_window *window; /* (optional) of every recording */
 	const char *label;                     /* (optional) a progress bar of that name */
+	bool calls; /* of tt_ops_csv_to(): a column CALL, the outermost call as windows count them */
 	/*
 	 * (optional) Of one recording: its beginning alone is looked through before it is read. TTNN_STATE when a row has
 	 * more tensors than that: then the struct says how many, and all is to be done again.

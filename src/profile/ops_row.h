@@ -114,6 +114,8 @@ struct tt_ops_row {
 	const char *name; /* of the call: "ttnn.add" */
 	char *const_eval; /* owned; NULL: nobody said */
 	char *metadata;   /* owned; NULL: nobody said */
+	uint64_t
+		outer; /* the outermost call, as parts of a recording count them; 0: outside of any */
 	uint32_t process; /* of the run, from 0 */
 	uint32_t thread;  /* of the process, from 0 */
 };

@@ -200,9 +200,7 @@ void tt_perf_advice(struct tt_str *out, const struct tt_perf_op *op, const char 
 	if (strstr(op->op_code, "Matmul"))
 		of_product(&advice, op);
 	if (op->gap.known && op->gap.value > LONG_GAP_US)
-		say(&advice,
-		    "The device waited %.0f us for the host: capture a trace and run that again",
-		    op->gap.value);
+		say(&advice, "The device waited %.0f us for the host", op->gap.value);
 	if (op->us.known && op->cores && op->cores < 10 && 2 * op->cores < op->available &&
 	    op->us.value > 1)
 		say(&advice, "It uses %u of %u cores", op->cores, op->available);

@@ -62,6 +62,7 @@ static tt_status on_line(void *context, const char *const *cells, size_t count, 
 	}
 	if (reading->first) {
 		take_chip(reading, cells, count);
+		file->on_card |= *tt_perf_cell(&file->header, TT_PERF_BRISC, cells, count) != 0;
 		file->ragged += count != reading->columns;
 	}
 	tt_perf_op_read(&op, &reading->state, &file->header, cells, count);
@@ -119,7 +120,8 @@ static tt_status feed_trace(struct reading *reading)
 	const struct tt_ops_input input = {reading->file->path};
 	const struct tt_ops_options options = {.dialect = TTNN_DIALECT_TT_METAL,
 					       .window = reading->file->window,
-					       .label = reading->file->label};
+					       .label = reading->file->label,
+					       .calls = true};
 	const struct tt_ops_output output = {feed, reading};
 	struct tt_ops_totals totals;
 
@@ -189,6 +191,12 @@ tt_status tt_perf_bytes_each(struct tt_perf_file *file, const void *data, size_t
 	begin(&second);
 	feed(&second, data, size);
 	return end(&second, TTNN_OK);
+}
+
+bool tt_perf_stands_in(const struct tt_perf_file *file)
+{
+	return !file->on_card && file->device_us > 0 &&
+	       (file->trace || file->header.at[TT_PERF_BRISC] != SIZE_MAX);
 }
 
 bool tt_perf_share(double *out, const struct tt_perf_file *file, const struct tt_perf_op *op)

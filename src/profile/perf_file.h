@@ -21,6 +21,7 @@ struct tt_perf_file {
 	uint64_t operations, signposts, invalid;
 	double total_us; /* on the device, and the gaps between */
 	double device_us, gap_us;
+	bool on_card;    /* a processor of a card's cores says how long it took */
 	uint64_t ragged; /* lines with more or fewer cells than the header */
 };
 
@@ -34,6 +35,9 @@ tt_status tt_perf_file_each(struct tt_perf_file *file, tt_perf_op_fn *emit, void
 /* The same for the bytes of a CSV, for tests; `tell` may be NULL. */
 tt_status tt_perf_bytes_each(struct tt_perf_file *file, const void *data, size_t size,
 			     tt_perf_op_fn *emit, void *context);
+
+/* Whether times on the device are those of the processor that computed in the place of a card. */
+bool tt_perf_stands_in(const struct tt_perf_file *file);
 
 /* The share of a line in the whole, in percent; false when it has none. */
 bool tt_perf_share(double *out, const struct tt_perf_file *file, const struct tt_perf_op *op);

@@ -144,6 +144,7 @@ static const char *const names[TT_PERF_COLUMNS] = {
 	[TT_PERF_OP_CODE] = "OP CODE",
 	[TT_PERF_OP_TYPE] = "OP TYPE",
 	[TT_PERF_CALL] = "GLOBAL CALL COUNT",
+	[TT_PERF_OUTER] = "CALL",
 	[TT_PERF_DEVICE] = "DEVICE ID",
 	[TT_PERF_ARCH] = "DEVICE ARCH",
 	[TT_PERF_ATTRIBUTES] = "ATTRIBUTES",
@@ -154,6 +155,7 @@ static const char *const names[TT_PERF_COLUMNS] = {
 	[TT_PERF_HOST_DURATION] = "HOST DURATION [ns]",
 	[TT_PERF_LATENCY] = "OP TO OP LATENCY [ns]",
 	[TT_PERF_DURATION] = "DEVICE KERNEL DURATION [ns]",
+	[TT_PERF_BRISC] = "DEVICE BRISC KERNEL DURATION [ns]",
 	[TT_PERF_COMPUTE] = "PM COMPUTE [ns]",
 	[TT_PERF_BANDWIDTH] = "PM BANDWIDTH [ns]",
 	[TT_PERF_IN0_W] = "INPUT_0_W",
@@ -497,6 +499,7 @@ void tt_perf_op_read(struct tt_perf_op *op, struct tt_perf_state *state,
 		.size = "",
 		.bound = "",
 		.call = cell(&line, TT_PERF_CALL),
+		.outer = whole(cell(&line, TT_PERF_OUTER), 9007199254740992.0),
 		.signpost = strstr(cell(&line, TT_PERF_OP_TYPE), "signpost"),
 		.device = device.known && device.value >= 0 && device.value < 1e9 &&
 					  device.value == floor(device.value)

@@ -13,6 +13,7 @@ enum tt_perf_column {
 	TT_PERF_OP_CODE,
 	TT_PERF_OP_TYPE,
 	TT_PERF_CALL,
+	TT_PERF_OUTER, /* of traces alone: tt_ops_options.calls */
 	TT_PERF_DEVICE,
 	TT_PERF_ARCH,
 	TT_PERF_ATTRIBUTES,
@@ -23,6 +24,7 @@ enum tt_perf_column {
 	TT_PERF_HOST_DURATION,
 	TT_PERF_LATENCY,
 	TT_PERF_DURATION,
+	TT_PERF_BRISC, /* cards have it, this library leaves it blank */
 	TT_PERF_COMPUTE,
 	TT_PERF_BANDWIDTH,
 	TT_PERF_IN0_W, /* the extents of a tensor follow each other, then type and memory */
@@ -90,6 +92,8 @@ struct tt_perf_op {
 	const char *op_code; /* as in the file */
 	const char *size;    /* "256 x 512 x 1024" of a product, "" of others */
 	const char *call;
+	uint64_t
+		outer; /* the call of the program that it is of, as parts of a trace count them; 0: not known */
 	bool signpost;
 	int64_t device;                /* -1: none */
 	struct tt_perf_number us, gap; /* on the device; since the one before */

@@ -81,6 +81,7 @@ static tt_status keep_slow(struct tt_perf_sum *sum, const struct tt_perf_op *op)
 	size_t at = sum->slow_count;
 	struct tt_str advice = {0};
 	struct tt_perf_slow slow = {.line = op->line,
+				    .outer = op->outer,
 				    .bound = op->bound,
 				    .us = op->us,
 				    .gap = op->gap,

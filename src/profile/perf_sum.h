@@ -34,7 +34,7 @@ struct tt_perf_config {
 
 /* What one line needs to be told of later. */
 struct tt_perf_slow {
-	uint64_t line;
+	uint64_t line, outer; /* as tt_perf_op has them */
 	char *op_code, *size, *advice;
 	const char *bound;
 	struct tt_perf_number us, gap, dram_percent, flops_percent;

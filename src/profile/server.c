@@ -70,11 +70,9 @@ static tt_status take_port(struct tt_server *server, int64_t wanted)
 	int last = wanted < 0 ? TT_SERVER_PORT_LAST : port;
 	struct sockaddr_in place;
 
-	for (; port <= last; port++) {
-		server->fd = listen_on((uint16_t)port);
-		if (server->fd >= 0 || errno != EADDRINUSE)
-			break;
-	}
+	server->fd = listen_on((uint16_t)port);
+	while (server->fd < 0 && errno == EADDRINUSE && port < last)
+		server->fd = listen_on((uint16_t)++port);
 	if (server->fd < 0 && wanted < 0 && errno == EADDRINUSE)
 		return tt_fail(TTNN_IO,
 			       "all ports from %d to %d are taken: are profiles or other servers "

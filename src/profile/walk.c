@@ -33,6 +33,7 @@ struct thread {
 	TT_VEC(struct operation) operations; /* the innermost last; `open` of them are under way */
 	size_t open;
 	const char *name;                  /* of the outermost */
+	uint64_t outer;                    /* its number */
 	struct tt_event_place next, place; /* of the scope that comes, of the outermost one */
 	char *loc, *const_eval, *metadata; /* what marks said last */
 	bool replays;
@@ -262,6 +263,7 @@ static bool take_place(struct tt_ops_row *row, const struct thread *thread)
 	row->file = thread->place.file;
 	row->line = thread->place.line;
 	row->name = thread->name;
+	row->outer = thread->outer;
 	return copy_said(&row->loc, thread->loc) &&
 	       copy_said(&row->const_eval, thread->const_eval) &&
 	       copy_said(&row->metadata, thread->metadata);
@@ -570,6 +572,7 @@ static tt_status on_begin(struct tt_ops_walk *walk, struct thread *thread,
 	end_replay(walk, thread);
 	if (seen->depth == 0) {
 		thread->name = begin->name;
+		thread->outer = seen->op;
 		thread->place = thread->next;
 	}
 	thread->next = (struct tt_event_place){0};

@@ -330,7 +330,7 @@ static tt_status start_call(struct calls *c, uint32_t index)
 	const char *name = tt_graph_string(node, TT_KEY_NAME);
 	uint32_t box = top(c);
 
-	enum tt_box_kind kind = tt_diagram_call_kind(name);
+	enum tt_box_kind kind = tt_box_kind_of_call(name);
 	bool merged = (c->large && kind == TT_BOX_CREATE && box) ||
 		      (c->flow && kind == TT_BOX_RELEASE) ||
 		      diagram->boxes.data[box].kind == TT_BOX_RELEASE;

@@ -64,18 +64,6 @@ void tt_diagram_bytes(char out[32], uint64_t bytes)
 			 units[unit]);
 }
 
-enum tt_box_kind tt_diagram_call_kind(const char *name)
-{
-	if (strstr(name, "create_device_tensor"))
-		return TT_BOX_CREATE;
-	if (strstr(name, "deallocate"))
-		return TT_BOX_RELEASE;
-	if (strstr(name, "::prim::") ||
-	    (!strstr(name, "::") && !strstr(name, "ttnn.") && !strstr(name, "(torch)") && *name))
-		return TT_BOX_DEVICE;
-	return strncmp(name, "ttnn", 4) == 0 ? TT_BOX_OPERATION : TT_BOX_HOST;
-}
-
 /* "BFLOAT16" of "DataType::BFLOAT16". */
 static const char *last_name(const char *text)
 {

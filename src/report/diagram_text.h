@@ -13,9 +13,6 @@ char *tt_diagram_cut(struct tt_arena *arena, const char *text, size_t most);
 /* "24 KiB", "1.5 MiB", "200 B". */
 void tt_diagram_bytes(char out[32], uint64_t bytes);
 
-/* What a function of this name is. */
-enum tt_box_kind tt_diagram_call_kind(const char *name);
-
 /* Of a tensor's node: "tensor 7"; "[1, 32] BFLOAT16 TILE L1". */
 char *tt_diagram_tensor_title(struct tt_arena *arena, const struct tt_graph_node *node);
 char *tt_diagram_tensor_text(struct tt_arena *arena, const struct tt_graph_node *node);

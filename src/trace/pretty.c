@@ -1,4 +1,4 @@
-/* pretty.c: graphs for people: indented text, and Graphviz. */
+/* pretty.c: graphs for people: indented text. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -64,6 +64,16 @@ static tt_status add_words(struct tt_str *out, enum ttnn_dialect dialect,
 	tt_str_adds(out, seed ? w->seed : w->metal);
 	add_param(out, node, w->key);
 	return TTNN_OK;
+}
+
+void tt_query_subject(struct tt_str *out, const char *before, const struct tt_graph_node *node)
+{
+	int key = node->type < TT_GRAPH_OTHER ? words[node->type].key : -1;
+
+	if (key < 0)
+		return;
+	tt_str_adds(out, before);
+	add_param(out, node, key);
 }
 
 /* ---- text --------------------------------------------------------------------------------------------- */
@@ -192,84 +202,4 @@ tt_status tt_query_pretty(struct tt_str *out, const struct tt_graph *graph)
 	status = tt_query_pretty_stream(stream, append, out);
 	tt_stream_close(stream);
 	return status == TTNN_OK ? tt_str_status(out) : status;
-}
-
-/* ---- Graphviz ------------------------------------------------------------------------------------------- */
-
-static void add_quoted(struct tt_str *out, const char *text)
-{
-	tt_str_addc(out, '"');
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			tt_str_addc(out, '\\');
-		tt_str_addc(out, *text);
-	}
-	tt_str_addc(out, '"');
-}
-
-static void add_tabs(struct tt_str *out, size_t count)
-{
-	while (count--)
-		tt_str_addc(out, '\t');
-}
-
-static void dot_node(struct tt_str *out, const struct tt_graph_node *node, size_t number,
-		     size_t depth)
-{
-	struct tt_str label = {0};
-	int key = node->type < TT_GRAPH_OTHER ? words[node->type].key : -1;
-
-	tt_str_adds(&label, tt_graph_type_name(node));
-	if (key >= 0) {
-		tt_str_addc(&label, '\n');
-		add_param(&label, node, key);
-	}
-	add_tabs(out, depth + 1);
-	tt_str_addf(out, "node_%zu [label=", number);
-	add_quoted(out, tt_str_text(&label));
-	tt_str_adds(out, " fillcolor=\"#DCDCDC\"]\n");
-	out->failed |= label.failed;
-	tt_str_deinit(&label);
-}
-
-static void dot_open(struct tt_str *out, const struct tt_graph_node *node, size_t number,
-		     size_t depth)
-{
-	static const char *const colors[] = {"#ee00ee80", "#ff000080", "#eeee0080", "#00ff0080",
-					     "#0000ff80"};
-
-	add_tabs(out, depth + 1);
-	tt_str_addf(out, "subgraph subgraph_%zu {\n", number);
-	add_tabs(out, depth + 2);
-	tt_str_addf(out, "bgcolor=\"%s\" cluster=true fontcolor=black label=",
-		    colors[depth % (sizeof(colors) / sizeof(colors[0]))]);
-	add_quoted(out, tt_graph_string(node, TT_KEY_NAME));
-	tt_str_adds(out, " rankdir=TB shape=hexagon\n");
-}
-
-tt_status tt_query_dot(struct tt_str *out, const struct tt_graph *graph)
-{
-	size_t depth = 0, clusters = 0;
-
-	tt_str_adds(out, "digraph {\n\tgraph [ordering=in rankdir=TB]\n\tnode [fontname=\"Linux "
-			 "libertine\" fontsize=10 height=0.2 margin=0 shape=box style=filled]\n");
-	for (size_t i = 0; i < graph->count; i++) {
-		const struct tt_graph_node *node = &graph->nodes[i];
-
-		if (node->type == TT_GRAPH_FUNCTION_START)
-			dot_open(out, node, clusters++, depth++);
-		dot_node(out, node, i, depth);
-		if (node->type == TT_GRAPH_FUNCTION_END && depth) {
-			add_tabs(out, depth--);
-			tt_str_adds(out, "}\n");
-		}
-	}
-	if (depth)
-		return tt_fail(TTNN_INVALID, "%zu functions have not ended", depth);
-	for (size_t i = 0; i < graph->count; i++)
-		for (uint32_t k = 0; k < graph->nodes[i].connection_count; k++)
-			tt_str_addf(out, "\tnode_%zu -> node_%u\n", i,
-				    graph->nodes[i].connections[k]);
-	tt_str_adds(out, "}\n");
-	return tt_str_status(out);
 }

@@ -114,6 +114,9 @@ tt_status tt_query_pretty_stream(struct tt_stream *stream,
 				 void (*write)(void *context, const char *text, size_t length),
 				 void *context);
 
+/* Appends what a node is about (the name of a function, a tensor's id), if it is about something. */
+void tt_query_subject(struct tt_str *out, const char *before, const struct tt_graph_node *node);
+
 /* Graphviz: a cluster for each function, an edge for each connection. Refuses unfinished functions. */
 tt_status tt_query_dot(struct tt_str *out, const struct tt_graph *graph);
 

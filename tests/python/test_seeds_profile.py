@@ -100,6 +100,8 @@ def test_usage(workspace, capfd):
     assert ran.returncode == 0 and ran.stdout.startswith(f"usage: {USAGE}\n")
     for wrong, message in (
         (["pytest", "-svv", "tests"], 'must be quoted: tt_profile "pytest -svv ..."'),
+        (["pytest", "tests"], 'must be quoted: tt_profile "pytest tests ..."'),
+        (["pytest tests", "--bogus"], "unknown option '--bogus'\n"),
         ([], "required: test_command"),
         (["-p", "x", "true"], "invalid int value"),
     ):
@@ -118,7 +120,7 @@ def test_function(workspace, monkeypatch):
     """As other tools call it; the exit code of the command comes back."""
     monkeypatch.chdir(workspace)
     assert tt_profile.tt_profile("exit 7", "function.csv", 8086) == 7
-    assert tt_profile.tt_profile(f"{program.path()} devices >/dev/null", workspace / "here.csv") == 0
+    assert tt_profile.tt_profile(f"{program.path()} devices >/dev/null", workspace / "here.csv") == 1, "no operation"
     assert (workspace / "here.csv").read_text().startswith("OP CODE,")
 
 
@@ -157,7 +159,7 @@ def test_family(workspace):
     words = [re.search(r"UnaryOpType::(\w+)", row["ATTRIBUTES"]) for row in rows if row["OP CODE"] == "UnaryDeviceOperation"]
     assert [word.group(1) for word in words] == ["EXP", "SIN", "COS", "SQRT"]
     assert rows[-1]["OP CODE"] == "the end" and rows[-1]["OP TYPE"] == "signpost"
-    assert "of 3 processes;" in said and said.count("ended early; what it told before is in the report") == 2
+    assert "of 3 processes;" in said and said.count("ended early; what it recorded before is in the report") == 2
 
 
 SIGNPOSTS = """
@@ -207,7 +209,9 @@ def test_processes_that_outlive_the_command(workspace):
     said, rows = profiled(line.format(20, 0.5), workspace, "results/perf/lingering.csv")
     assert len(rows) == 2 and "timed out" not in said
     said, rows = profiled(line.format(1, 60), workspace, "results/perf/lingering.csv")
-    os.kill(int((workspace / "pid").read_text()), 9)
+    pid = int((workspace / "pid").read_text())
+    os.kill(pid, 9)
     assert len(rows) == 2
+    assert re.findall(rf"process {pid} [^\n]*: (still runs|ended early);", said) == ["still runs"]
     assert re.search(r"'python lingering.py 60 >pid 2>/dev/null' on port \d+ timed out after 1 seconds: 1 of its processes still runs", said)
     assert "-p\n" in said
