@@ -63,9 +63,10 @@ ISA_avx512 := $(ISA_avx2) -mavx512f -mavx512bw -mavx512vl -mavx512dq -mprefer-ve
 CLI_SRC := $(wildcard src/cli/*.c)
 LIB_SRC := $(filter-out $(CLI_SRC),$(wildcard src/*/*.c src/*/*/*.c))
 ISA_SRC := $(filter %.isa.c,$(LIB_SRC))
-# A test program is one file, but for tests/fidelity/fidelity.c, which has parts.
+# A test program is one file, but for tests/fidelity/fidelity.c and tests/hostile/calls.c, which have parts.
 FIDELITY_SRC := $(wildcard tests/fidelity/fidelity_*.c)
-TEST_SRC := $(filter-out $(FIDELITY_SRC),$(wildcard tests/*/*.c))
+CALLS_SRC := $(wildcard tests/hostile/calls_*.c)
+TEST_SRC := $(filter-out $(FIDELITY_SRC) $(CALLS_SRC),$(wildcard tests/*/*.c))
 FUZZ_SRC := $(filter-out fuzz/replay.c,$(wildcard fuzz/*.c))
 BENCH_SRC := $(wildcard bench/*.c)
 EXAMPLE_SRC := $(wildcard examples/*.c)
@@ -177,11 +178,12 @@ $(OUT)/fuzz/%: $(OUT)/obj/fuzz/%.o $(OUT)/libttnn.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D); $(LINK) $< $(FUZZ_MAIN) $(OUT)/libttnn.a -o $@ $(LIBS)
 $(OUT)/tests/fidelity/fidelity: $(call objects,$(FIDELITY_SRC))
+$(OUT)/tests/hostile/calls: $(call objects,$(CALLS_SRC))
 $(filter-out $(OUT)/fuzz/%,$(PROGRAMS)): $(OUT)/%: $(OUT)/obj/%.o $(OUT)/libttnn.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D); $(LINK) $(filter %.o,$^) $(OUT)/libttnn.a -o $@ $(LIBS)
 
--include $(patsubst %.o,%.d,$(LIB_OBJ) $(CLI_OBJ) $(call objects,$(PROGRAM_SRC) $(FIDELITY_SRC) \
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(CLI_OBJ) $(call objects,$(PROGRAM_SRC) $(FIDELITY_SRC) $(CALLS_SRC) \
 	fuzz/replay.c tools/gen_ops.c))
 
 # ---- python ---------------------------------------------------------------------------------
