@@ -179,6 +179,27 @@ def test_graphs_of_files_say_their_threads(device, tmp_path):
     assert ttnn.graph.load(tmp_path / "report.json") == captured.graph
 
 
+@pytest.mark.skipif(not TTNN.exists(), reason="the command is not built")
+def test_streams_and_graphs_say_the_same_threads(tmp_path):
+    text = """
+import threading, ttnn
+device = ttnn.open_device(device_id=0)
+a = ttnn.zeros([32, 32], layout=ttnn.TILE_LAYOUT, device=device)
+for _ in range(20):
+    ttnn.relu(a)
+    thread = threading.Thread(target=lambda: [ttnn.exp(a) for _ in range(5)])
+    thread.start()
+    ttnn.relu(a)
+    thread.join()
+"""
+    python(tmp_path, text, TTNN_TRACE=str(tmp_path))
+    trace = next(tmp_path.glob("*.ttrace"))
+    subprocess.run([TTNN, "export", "graph", "-o", tmp_path / "graph.json", trace], check=True, capture_output=True)
+    graph = json.loads((tmp_path / "graph.json").read_text())
+    assert graph == ttnn.graph.load(trace) and {node["thread"] for node in graph[1:-1]} == set(range(21))
+    assert not any("thread" in node for node in json.loads(show("--tree", "--json", "--thread=0", trace)))
+
+
 def test_graphs_of_the_release_say_no_threads(tmp_path):
     text = """
 import threading, ttnn
