@@ -922,30 +922,18 @@ TTNN_API enum ttnn_status ttnn_import_report(char **summary, const char *input, 
 typedef struct tt_graph ttnn_graph;
 
 /*
- * Begins a capture on this thread. Captures nest; each end is that of the newest. The outermost one's
- * mode decides what is run: NORMAL, or NO_DISPATCH as a dry run does. In dialect `seed` a capture hears
- * every thread, else the calling one alone. The dialect is what TTNN_DIALECT says ("tt-metal"), else
- * `seed`; the second function is told. Fails only for want of memory or of room for captures.
- *
- * One that begins inside of another is warned of on stderr, once for that other; so is one that is open
- * when its thread or the process ends. Their ends are refused on other threads (TTNN_STATE).
+ * Begins a capture on this thread. Captures nest, and a line on stderr says so, once for the outer one; each end is that of the
+ * newest. The outermost one's mode decides what is run: NORMAL, or NO_DISPATCH as a dry run does. In dialect `seed` a capture
+ * hears every thread, else the calling one alone (<ttnn_frontend.h>: in any). The dialect is what TTNN_DIALECT says ("tt-metal"),
+ * else `seed`; the second function is told. Fails only for want of memory or of room for captures.
  */
 TTNN_API enum ttnn_status ttnn_graph_begin(enum ttnn_run_mode mode);
 TTNN_API enum ttnn_status ttnn_graph_begin_as(enum ttnn_run_mode mode, enum ttnn_dialect dialect);
 
-/* All zero: NORMAL, dialect `seed`, of every thread. */
-struct ttnn_graph_options {
-	enum ttnn_run_mode mode;
-	enum ttnn_dialect dialect;
-	bool this_thread;  /* hears the calling thread only, in every dialect */
-	const char *where; /* (optional) what begins it, for such warnings: "model.py, line 12"; copied */
-};
-TTNN_API enum ttnn_status ttnn_graph_begin_with(const struct ttnn_graph_options *options);
-
 /* How many captures this thread has begun and not ended. */
 TTNN_API uint32_t ttnn_graph_depth(void);
 
-/* Ends it. *out is the caller's (ttnn_graph_free()); out may be NULL. TTNN_STATE without a capture. */
+/* Ends it. *out is the caller's (ttnn_graph_free()); out may be NULL. TTNN_STATE: this thread has no capture. */
 TTNN_API enum ttnn_status ttnn_graph_end(ttnn_graph **out);
 
 /*
@@ -970,14 +958,13 @@ TTNN_API enum ttnn_status ttnn_graph_json(char **out, const ttnn_graph *graph, u
 
 /* One node. Everything it points at is the graph's. */
 struct ttnn_graph_node {
-	const char *type; /* "function_start" */
-	const char *name; /* of a function, else "" */
-	int32_t level;
-	uint64_t duration_ns; /* 0: none */
+	const char *type;      /* "function_start" */
+	const char *name;      /* of a function, else "" */
+	int32_t level, thread; /* thread: from 0 in the order of first words; -1: all are of one */
+	uint64_t duration_ns;  /* 0: none */
 	const uint32_t *connections, *inputs;
 	const char *const *arguments, *const *stack;
 	uint32_t connection_count, input_count, argument_count, stack_count;
-	int64_t thread; /* that it is of, from 0 in the order of first words; -1: all are of one */
 };
 TTNN_API size_t ttnn_graph_count(const ttnn_graph *graph);
 /* False when there is no such node. */

@@ -138,6 +138,18 @@ TTNN_API enum ttnn_status ttnn_device_deallocate_buffers(ttnn_device *device);
 /* Takes the next number, for an array of another library; false when no capture counts those. */
 TTNN_API bool ttnn_tensor_number(uint64_t *out);
 
+/* ---- captures ---------------------------------------------------------------------------------- */
+
+/* As ttnn_graph_begin(). All zero: NORMAL, dialect `seed`, of every thread. */
+struct ttnn_graph_options {
+	enum ttnn_run_mode mode;
+	enum ttnn_dialect dialect;
+	bool this_thread; /* hears the calling thread only, in every dialect */
+	const char
+		*where; /* (optional) "model.py, line 12", for warnings that it is open; copied */
+};
+TTNN_API enum ttnn_status ttnn_graph_begin_with(const struct ttnn_graph_options *options);
+
 /*
  * The warning of ttnn_graph_begin() if it would give one now, for a binding that gives its own: it is not given
  * then. *out is NULL when there is none; free it with ttnn_free().

@@ -190,7 +190,7 @@ static int fill(struct texts *texts, PyObject *dict, const ttnn_graph *graph, si
 		return -1;
 	if (!form.bare && set(texts, dict, "stacking_level", PyLong_FromLong(node.level)) < 0)
 		return -1;
-	return node.thread < 0 ? 0 : set(texts, dict, "thread", PyLong_FromLongLong(node.thread));
+	return node.thread < 0 ? 0 : set(texts, dict, "thread", PyLong_FromLong(node.thread));
 }
 
 PyObject *py_graph_nodes(const ttnn_graph *graph)

@@ -16,7 +16,6 @@ from ttnn import _ttnn
 FastOperation = Operation = _ttnn.Operation
 
 REGISTERED_OPERATIONS = {}
-_IN_LIBRARY = frozenset(_ttnn.all_operations())
 PRE_OPERATION_HOOKS = []
 POST_OPERATION_HOOKS = []
 _inside = threading.local()
@@ -120,6 +119,8 @@ class PythonOperation:
     is_cpp_operation = False
     __ttnn_operation__ = None
 
+    in_library = False  # its function runs the library's operation of that name, which is what is recorded
+
     def __init__(self, name, function, golden_function=None, preprocess=None):
         functools.update_wrapper(self, function)
         self.python_fully_qualified_name = self.name = name
@@ -129,8 +130,7 @@ class PythonOperation:
             attach_golden_function(self, golden_function, preprocess_golden_function_inputs=preprocess)
 
     def run(self, *args, **kwargs):
-        # One that makes an operation of the library usable from Python is recorded as that.
-        if self.name in _IN_LIBRARY or not _ttnn.params.begin(self.name, args, kwargs):
+        if self.in_library or not _ttnn.params.begin(self.name, args, kwargs):
             return self.function(*args, **kwargs)
         try:
             output = self.function(*args, **kwargs)
@@ -162,11 +162,12 @@ class PythonOperation:
         return f"Operation(python_fully_qualified_name='{self.name}')"
 
 
-def register_python_operation(*, name, golden_function=None, preprocess_golden_function_inputs=None, **unused):
+def register_python_operation(*, name, golden_function=None, preprocess_golden_function_inputs=None, in_library=False, **unused):
     """Makes a function the operation of this name ("ttnn.experimental.my_op")."""
 
     def register(function):
         operation = PythonOperation(name, function, golden_function, preprocess_golden_function_inputs)
+        operation.in_library = in_library
         _export(name, operation)
         return operation
 

@@ -32,7 +32,7 @@ bool ttnn_graph_get(struct ttnn_graph_node *out, const ttnn_graph *graph, size_t
 		.input_count = node->input_count,
 		.argument_count = node->argument_count,
 		.stack_count = node->stack_count,
-		.thread = (int64_t)node->thread - 1,
+		.thread = (int32_t)node->thread - 1,
 	};
 	return true;
 }

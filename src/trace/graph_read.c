@@ -240,7 +240,7 @@ static tt_status read_node(struct tt_graph_reader *r, const struct tt_json *json
 	if (level && (!tt_json_int(&number, level) || number < -1 || number > INT32_MAX))
 		return fail(r, "stacking_level is not a small number");
 	node->level = level ? (int32_t)number : 0;
-	if (tt_json_int(&number, tt_json_get(json, "thread")) && number >= 0 && number < UINT32_MAX)
+	if (tt_json_int(&number, tt_json_get(json, "thread")) && number >= 0 && number < INT32_MAX)
 		node->thread = (uint32_t)number + 1;
 	return TTNN_OK;
 }

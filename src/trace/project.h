@@ -109,8 +109,8 @@ struct tt_project_thread {
 	bool stack_python;                      /* so far it is Python's */
 	uint32_t number;                        /* of the thread, + 1; 0: nobody's */
 	bool seen;                              /* a node is of it */
-	uint64_t system_id;                     /* the kernel's number, and its name, if that is known */
-	const char *name;
+	uint64_t system_id;                     /* the kernel's number, if that is known */
+	const char *name;                       /* likewise, or NULL */
 	bool told_memory; /* of the program that is launched next, row by row */
 };
 

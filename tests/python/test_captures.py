@@ -179,6 +179,27 @@ def test_graphs_of_files_say_their_threads(device, tmp_path):
     assert ttnn.graph.load(tmp_path / "report.json") == captured.graph
 
 
+@pytest.mark.skipif(not TTNN.exists(), reason="the command is not built")
+def test_streams_and_graphs_say_the_same_threads(tmp_path):
+    text = """
+import threading, ttnn
+device = ttnn.open_device(device_id=0)
+a = ttnn.zeros([32, 32], layout=ttnn.TILE_LAYOUT, device=device)
+for _ in range(20):
+    ttnn.relu(a)
+    thread = threading.Thread(target=lambda: [ttnn.exp(a) for _ in range(5)])
+    thread.start()
+    ttnn.relu(a)
+    thread.join()
+"""
+    python(tmp_path, text, TTNN_TRACE=str(tmp_path))
+    trace = next(tmp_path.glob("*.ttrace"))
+    subprocess.run([TTNN, "export", "graph", "-o", tmp_path / "graph.json", trace], check=True, capture_output=True)
+    graph = json.loads((tmp_path / "graph.json").read_text())
+    assert graph == ttnn.graph.load(trace) and {node["thread"] for node in graph[1:-1]} == set(range(21))
+    assert not any("thread" in node for node in json.loads(show("--tree", "--json", "--thread=0", trace)))
+
+
 def test_graphs_of_the_release_say_no_threads(tmp_path):
     text = """
 import threading, ttnn
@@ -237,6 +258,35 @@ def test_operations_in_python_that_fail(device, mine):
     with ttnn.graph.capture(NORMAL) as captured, contextlib.suppress(RuntimeError):
         mine(ttnn.zeros([2, 2]), times=1)  # relu of a host tensor
     assert sum(node["node_type"] == "error" for node in captured.graph) == 1
+
+
+# What the release's graphs of these calls have, by level; names that differ here are left out.
+IN_PYTHON = """
+ttnn.dump_tensor("x.tensorbin", host): 1 ttnn.dump_tensor
+ttnn.load_tensor("x.tensorbin"): 1 ttnn.load_tensor
+ttnn.load_tensor("x.tensorbin", device=device): 1 ttnn.load_tensor, 2 Tensor::to_device
+ttnn.allocate_tensor_on_host(shape, ttnn.bfloat16, ttnn.TILE_LAYOUT, device): 1 ttnn.allocate_tensor_on_host
+ttnn.allocate_tensor_on_device(shape, ttnn.bfloat16, ttnn.TILE_LAYOUT, device): 1 ttnn.allocate_tensor_on_device, 2 tt::tt_metal::create_device_tensor
+ttnn.from_buffer([1.0] * 1024, shape, ttnn.bfloat16, device, ttnn.ROW_MAJOR_LAYOUT): 1 ttnn.from_buffer, 2 Tensor::to_device
+ttnn.Tensor.cpu(a): 1 Tensor::cpu
+"""
+
+
+def test_operations_in_python_are_in_graphs_of_the_release(tmp_path):
+    rows = [line.rsplit("): ", 1) for line in IN_PYTHON.strip().splitlines()]
+    text = f"""
+import ttnn
+device, shape = ttnn.open_device(device_id=0), ttnn.Shape([32, 32])
+host = ttnn.zeros([32, 32], dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT)
+a = ttnn.to_device(host, device)
+for call, wanted in {rows}:
+    with ttnn.graph.capture() as captured:
+        kept = eval(call + ")")
+    found = [f"{{n['stacking_level']}} {{n['params']['name']}}" for n in captured.graph if n["node_type"] == "function_start"]
+    found = [name for name in found if name != "1 Tensor::deallocate"]
+    assert ", ".join(found) == wanted, (call, found)
+"""
+    python(tmp_path, text, TTNN_DIALECT="tt-metal")
 
 
 # ---- parameter files of methods

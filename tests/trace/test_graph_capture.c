@@ -1,6 +1,8 @@
 /* Captures from C: the documented sample, nesting, failures, threads, reports. @threads */
 #include <pthread.h>
 
+#include <ttnn_frontend.h>
+
 #include "test.h"
 
 #include "base/file.h"
@@ -202,6 +204,71 @@ TEST(every_thread_is_heard)
 	CHECK_INT(count_type(all, "function_start"), 4 * (20 * 4 + 2));
 	CHECK_INT(count_type(all, "function_end"), 4 * (20 * 4 + 2));
 	CHECK_INT(ttnn_graph_count(mine), 2);
+	ttnn_graph_free(mine);
+	ttnn_graph_free(all);
+	ttnn_device_unref(device);
+}
+
+static void *end_refused(void *who)
+{
+	ttnn_graph *graph = NULL;
+
+	CHECK_INT(ttnn_graph_end(&graph), TTNN_STATE);
+	CHECK(strstr(ttnn_error(), who) != NULL);
+	CHECK(!graph);
+	return NULL;
+}
+
+TEST(a_capture_ends_on_its_thread)
+{
+	struct ttnn_graph_options options = {.mode = TTNN_RUN_NO_DISPATCH, .where = "here"};
+	char *text = NULL;
+	pthread_t thread;
+
+	end_refused((void *)(uintptr_t) "nor on another");
+	CHECK_OK(ttnn_graph_begin_with(&options));
+	CHECK_INT(pthread_create(&thread, NULL, end_refused,
+				 (void *)(uintptr_t) "a NO_DISPATCH capture is open since"),
+		  0);
+	pthread_join(thread, NULL);
+	/* What a nested begin would say, once. */
+	CHECK_OK(ttnn_graph_open(&text));
+	CHECK(strstr(text, ", begun in here: nothing is computed until") != NULL);
+	ttnn_free(text);
+	CHECK_OK(ttnn_graph_open(&text));
+	CHECK(!text);
+	CHECK_OK(ttnn_graph_end(NULL));
+}
+
+TEST(threads_of_nodes)
+{
+	struct ttnn_graph_options alone = {.this_thread = true};
+	ttnn_graph *all = NULL, *mine = NULL;
+	struct ttnn_graph_node node;
+	ttnn_device *device = NULL;
+	uint32_t starts[2] = {0};
+	pthread_t thread;
+
+	CHECK_INT(ttnn_device_open(&device, 0, NULL), TTNN_OK);
+	CHECK_OK(ttnn_graph_begin_as(TTNN_RUN_NORMAL, TTNN_DIALECT_SEED));
+	CHECK_OK(ttnn_graph_begin_with(&alone));
+	add_often(device);
+	CHECK_INT(pthread_create(&thread, NULL, add_often, device), 0);
+	pthread_join(thread, NULL);
+	CHECK_OK(ttnn_graph_end(&mine));
+	CHECK_OK(ttnn_graph_end(&all));
+	for (size_t i = 0; ttnn_graph_get(&node, all, i); i++) {
+		CHECK_INT(node.thread >= 0, i && i + 1 < ttnn_graph_count(all));
+		if (strcmp(node.type, "function_start") == 0)
+			starts[node.thread & 1]++;
+	}
+	CHECK(strstr(ttnn_graph_text(all, 0, "threads"), "\"thread\":1}]") != NULL);
+	CHECK_INT(starts[0], 20 * 4 + 2);
+	CHECK_INT(starts[1], 20 * 4 + 2);
+	CHECK_INT(count_type(mine, "function_start"), 20 * 4 + 2);
+	for (size_t i = 0; ttnn_graph_get(&node, mine, i); i++)
+		CHECK_INT(node.thread, -1);
+	CHECK(!ttnn_graph_text(mine, 0, "threads"));
 	ttnn_graph_free(mine);
 	ttnn_graph_free(all);
 	ttnn_device_unref(device);

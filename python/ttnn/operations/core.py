@@ -12,7 +12,7 @@ from ttnn.distributed import ReplicateTensorToMeshWrapper
 _own = _ttnn.all_operations()
 
 
-@register_python_operation(name="ttnn.from_torch")
+@register_python_operation(name="ttnn.from_torch", in_library=True)
 def from_torch(
     tensor,
     dtype=None,
@@ -72,7 +72,7 @@ def _to_dlpack_library(tensor):
     return found.view(torch.float8_e4m3fn) if tensor.dtype == DataType.FP8_E4M3 else found
 
 
-@register_python_operation(name="ttnn.to_torch")
+@register_python_operation(name="ttnn.to_torch", in_library=True)
 def to_torch(tensor, dtype=None, *, torch_rank=None, mesh_composer=None, device=None, cq_id=None):
     """The logical elements as a torch tensor; block floats as float32."""
     run = _own["ttnn.to_torch"].run
@@ -93,7 +93,7 @@ def to_torch(tensor, dtype=None, *, torch_rank=None, mesh_composer=None, device=
     return found
 
 
-@register_python_operation(name="ttnn.as_tensor")
+@register_python_operation(name="ttnn.as_tensor", in_library=True)
 def as_tensor(
     tensor,
     dtype=None,
@@ -147,8 +147,8 @@ def from_buffer(buffer, shape, dtype, device, layout=None, memory_config=None):
     if whole and not all(isinstance(value, int) for value in buffer):
         raise RuntimeError(f"ttnn.from_buffer: an element is no whole number, and {dtype} has no others")
     rows = Tensor(list(buffer), list(shape), dtype, Layout.ROW_MAJOR)
-    laid = rows if layout in (None, Layout.ROW_MAJOR) else _own["ttnn.to_layout"].run(rows, layout)
-    return _own["ttnn.to_device"].run(laid, device, memory_config=memory_config)
+    laid = rows if layout in (None, Layout.ROW_MAJOR) else _ttnn.run_method("ttnn.to_layout", rows, layout)
+    return _ttnn.run_method("ttnn.to_device", laid, device, memory_config=memory_config)
 
 
 def _check_name(file_name):
@@ -165,7 +165,7 @@ def load_tensor(file_name, *, device=None):
     if not os.path.exists(file_name):
         raise RuntimeError(f"Unable to load the tensor from {file_name}.  The file does not exist.")
     found = _ttnn.tensor.load(file_name)
-    return found if device is None else _own["ttnn.Tensor.to"].run(found, device)
+    return found if device is None else _ttnn.run_method("ttnn.Tensor.to", found, device)
 
 
 @register_python_operation(name="ttnn.dump_tensor")
@@ -183,7 +183,7 @@ def allocate_tensor_on_host(shape, dtype=None, layout=None, mesh_device=None, me
 
     if isinstance(shape, ttnn.TensorSpec):
         shape, dtype, layout = shape.shape, shape.dtype, shape.layout
-    return ttnn.zeros(list(shape), dtype=dtype, layout=layout)
+    return _ttnn.run_method("ttnn.zeros", list(shape), dtype=dtype, layout=layout)
 
 
 @register_python_operation(name="ttnn.allocate_tensor_on_device")
@@ -194,8 +194,8 @@ def allocate_tensor_on_device(shape=None, dtype=None, layout=None, mesh_device=N
     spec = tensor_spec if tensor_spec is not None else shape
     if isinstance(spec, ttnn.TensorSpec):
         device = mesh_device if mesh_device is not None else dtype
-        return _own["ttnn.empty"].run(spec.shape, spec.dtype, spec.layout, device, spec.memory_config)
-    return _own["ttnn.empty"].run(shape, dtype, layout, mesh_device, memory_config or ttnn.DRAM_MEMORY_CONFIG)
+        return _ttnn.run_method("ttnn.empty", spec.shape, spec.dtype, spec.layout, device, spec.memory_config)
+    return _ttnn.run_method("ttnn.empty", shape, dtype, layout, mesh_device, memory_config or ttnn.DRAM_MEMORY_CONFIG)
 
 
 @register_python_operation(name="ttnn.copy_device_to_host_tensor")

@@ -372,6 +372,7 @@ static tt_status all_steps(struct tt_tensor **working, struct tt_call *call,
 		first++;
 	for (uint32_t d = repeats->rank; d-- > first;) {
 		struct tt_repeat_step step = {.in = *working,
+					      .native = repeats->native,
 					      .out = d == first ? given : NULL,
 					      .dim = d,
 					      .times = repeats->times[d],
@@ -628,6 +629,7 @@ static tt_status expand_repeat(struct tt_call *call)
 	for (size_t i = 0; i < count; i++)
 		request.repeats.times[i] = (uint32_t)times[i];
 	TT_TRY(read_implementation(&request.how, call));
+	request.repeats.native = request.how == NATIVE;
 	TT_TRY(tt_need_device(request.in));
 	if (tt_is_classic(call->device) && !request.out && count == request.in->spec.shape.rank)
 		TT_TRY(repeat_as_before(&out, call, &request));

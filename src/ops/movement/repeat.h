@@ -7,12 +7,14 @@
 /* How often each dimension is repeated; as many as the tensor has. */
 struct tt_repeats {
 	uint32_t rank, times[TTNN_MAX_RANK];
+	bool native; /* the call names the programs of rows and tiles: later than ttnn 0.81 */
 };
 
 /* One program: one dimension. */
 struct tt_repeat_step {
 	struct tt_tensor *in, *out; /* out: given, or NULL */
 	uint32_t dim, times;
+	bool native; /* as above */
 	const struct ttnn_memory_config *memory;
 };
 

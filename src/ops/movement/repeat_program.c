@@ -6,6 +6,8 @@
  * itself) and RepeatProgramFactoryHigherDim (a page is written to several places), and
  * RepeatCodegenDeviceOperation with its one factory, for whole pages. Which of the programs
  * serves, and how a repeat of several dimensions is cut into single ones, is in repeat_plan.c.
+ * Calls that name a program (`implementation`) are of upstream's main of August 2026, and so is the
+ * memory of those: dataflow buffers.
  * Not modelled: alignment of the pieces of a row within L1.
  */
 #include <inttypes.h>
@@ -129,7 +131,8 @@ static tt_status repeat_choose(uint32_t *out, struct tt_launch *launch)
 }
 
 /* A piece to read and write by; a second one where both sides are interleaved rows. */
-static tt_status repeat_memory(struct tt_plan *plan, const struct tt_launch *launch)
+static tt_status pieces(struct tt_plan *plan, const struct tt_launch *launch,
+			enum tt_program_memory_kind kind)
 {
 	struct tt_tensor *in = launch->inputs[0];
 	uint64_t tile = (uint64_t)launch->attrs[PAGE_BYTES].integer;
@@ -139,9 +142,26 @@ static tt_status repeat_memory(struct tt_plan *plan, const struct tt_launch *lau
 
 	bytes = ALIGNMENT_ROOM +
 		bytes * (tt_factory_index(launch) == LAST_DIM ? rows_together(bytes) : 1);
-	return TT_PLAN(plan, launch->grid, TT_SCRATCH_ROW(0, "src0", .pages = 1, .page = bytes),
-		       TT_SCRATCH_ROW(0, "src1", .pages = second, .page = bytes));
+	return TT_PLAN(plan, launch->grid, {kind, 0, "src0", .pages = 1, .page = bytes},
+		       {kind, 0, "src1", .pages = second, .page = bytes});
 }
+
+static tt_status repeat_memory(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	return pieces(plan, launch, TT_MEMORY_SCRATCHPAD);
+}
+
+/* Where the programs can be asked for, their memory is in dataflow buffers. */
+static tt_status native_memory(struct tt_plan *plan, const struct tt_launch *launch)
+{
+	return pieces(plan, launch, TT_MEMORY_DATAFLOW_BUFFER);
+}
+
+static const struct tt_factory native_factories[] = {
+	[LAST_DIM] = {.name = "ttnn::prim::RepeatProgramFactoryLastDim", .memory = native_memory},
+	[HIGHER_DIM] = {.name = "ttnn::prim::RepeatProgramFactoryHigherDim",
+			.memory = native_memory},
+};
 
 static const struct tt_factory factories[] = {
 	[LAST_DIM] = {.name = "ttnn::prim::RepeatProgramFactoryLastDim", .memory = repeat_memory},
@@ -155,17 +175,14 @@ static tt_status repeat_kernel(struct tt_launch *launch)
 		      (uint32_t)launch->attrs[TIMES].integer);
 }
 
-static const struct tt_prog prog = {
-	.device_op = "RepeatDeviceOperation",
-	.prim = "ttnn::prim::repeat",
-	.attrs = &schema,
-	.infer = repeat_infer,
-	.validate = repeat_validate,
-	TT_FACTORIES(factories),
-	.choose = repeat_choose,
-	TT_KERNEL(repeat_kernel),
-	.cost = tt_cost_move,
-};
+#define PROG(factories_)                                                                           \
+	{                                                                                          \
+		.device_op = "RepeatDeviceOperation", .prim = "ttnn::prim::repeat",                \
+		.attrs = &schema, .infer = repeat_infer, .validate = repeat_validate,              \
+		TT_FACTORIES(factories_), .choose = repeat_choose, TT_KERNEL(repeat_kernel),       \
+		.cost = tt_cost_move,                                                              \
+	}
+static const struct tt_prog prog = PROG(factories), native_prog = PROG(native_factories);
 
 /* A given output is the second input too, as upstream passes it. */
 static tt_status launch_prog(struct tt_tensor **out, struct tt_call *call,
@@ -197,7 +214,7 @@ tt_status tt_repeat_rows(struct tt_tensor **out, struct tt_call *call,
 		[DIM] = ttnn_v_int(-1),
 	};
 
-	return launch_prog(out, call, &prog, step, attrs);
+	return launch_prog(out, call, step->native ? &native_prog : &prog, step, attrs);
 }
 
 /* The form for tiles counts pages above, along and below the dimension. */
@@ -223,7 +240,7 @@ tt_status tt_repeat_tiles(struct tt_tensor **out, struct tt_call *call,
 	attrs[LOWER] = ttnn_v_int(lower);
 	attrs[PAGE_BYTES] = ttnn_v_int((int64_t)tt_tile_bytes_of(in->dtype));
 	attrs[DIM] = ttnn_v_int(step->dim);
-	return launch_prog(out, call, &prog, step, attrs);
+	return launch_prog(out, call, step->native ? &native_prog : &prog, step, attrs);
 }
 
 /* ---- the usual program ----------------------------------------------------------------------------------------- */
