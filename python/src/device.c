@@ -143,12 +143,26 @@ static int read_options(struct ttnn_device_options *out, PyObject *dict)
 	return 0;
 }
 
+/* What was opened between py_call_begin() and here; the machine may be described by a file that has to be waited for. */
+static PyObject *opened(const struct py_call *guard, enum ttnn_status status, ttnn_device *device,
+			const char *place)
+{
+	enum ttnn_status ended = py_call_end(guard, status, NULL);
+
+	if (ended == TTNN_OK)
+		return py_new_device(device);
+	if (status == TTNN_OK)
+		ttnn_device_close(device);
+	return py_fail(ended, place);
+}
+
 /* open_device(chip, options) */
 static PyObject *open_device(PyObject *module, PyObject *args)
 {
 	struct ttnn_device_options options = {0};
+	ttnn_device *device = NULL;
 	enum ttnn_status status;
-	ttnn_device *device;
+	struct py_call guard;
 	PyObject *dict, *id;
 	uint32_t chip;
 
@@ -156,8 +170,9 @@ static PyObject *open_device(PyObject *module, PyObject *args)
 	if (!PyArg_ParseTuple(args, "OO!", &id, &PyDict_Type, &dict) ||
 	    py_read_u32(&chip, id, "device_id") < 0 || read_options(&options, dict) < 0)
 		return NULL;
+	py_call_begin(&guard);
 	status = ttnn_device_open(&device, chip, &options);
-	return status == TTNN_OK ? py_new_device(device) : py_fail(status, "open_device");
+	return opened(&guard, status, device, "open_device");
 }
 
 /* Rows and columns, the place of the first chip, the chips; each None or missing: not given. */
@@ -188,8 +203,9 @@ static PyObject *open_mesh(PyObject *module, PyObject *args)
 	struct ttnn_mesh_options mesh = {0};
 	PyObject *shape, *offset, *chips, *dict;
 	uint32_t ids[256];
+	ttnn_device *device = NULL;
 	enum ttnn_status status;
-	ttnn_device *device;
+	struct py_call guard;
 
 	(void)module;
 	if (!PyArg_ParseTuple(args, "OOO!O!", &shape, &offset, &PyList_Type, &chips, &PyDict_Type,
@@ -203,8 +219,9 @@ static PyObject *open_mesh(PyObject *module, PyObject *args)
 			return NULL;
 	mesh.chip_count = (size_t)PyList_GET_SIZE(chips);
 	mesh.chips = mesh.chip_count ? ids : NULL;
+	py_call_begin(&guard);
 	status = ttnn_mesh_open(&device, &mesh, &options);
-	return status == TTNN_OK ? py_new_device(device) : py_fail(status, "open_mesh_device");
+	return opened(&guard, status, device, "open_mesh_device");
 }
 
 static PyObject *close_device(PyObject *module, PyObject *device)
@@ -221,10 +238,14 @@ static PyObject *close_device(PyObject *module, PyObject *device)
 static PyObject *system_info(PyObject *module, PyObject *unused)
 {
 	struct ttnn_system_info info;
-	enum ttnn_status status = ttnn_system_info(&info, NULL);
+	enum ttnn_status status;
+	struct py_call guard;
 
 	(void)module;
 	(void)unused;
+	py_call_begin(&guard);
+	status = ttnn_system_info(&info, NULL);
+	status = py_call_end(&guard, status, NULL);
 	if (status != TTNN_OK)
 		return py_fail(status, "system");
 	return Py_BuildValue("{sssssssIsIsIsI}", "name", info.name, "arch", info.arch, "cluster",

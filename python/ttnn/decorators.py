@@ -313,9 +313,10 @@ def _first_that_fits(operation, args, kwargs):
         for text in operation.signatures:
             before, _, after = text.partition(" *, ")
             places, names = (len(re.findall(r"\w+:", before)), re.findall(r"(\w+):", after))
-            if places < len(args) <= places + len(names):
+            more = dict(zip(names, args[places:]))
+            if places < len(args) <= places + len(names) and not more.keys() & kwargs.keys():
                 with contextlib.suppress(TypeError):
-                    return operation.golden(*args[:places], **dict(zip(names, args[places:])), **kwargs)
+                    return operation.golden(*args[:places], **more, **kwargs)
             if "memory_config" in names and "memory_config" not in kwargs:  # complex forms cannot do without
                 with contextlib.suppress(TypeError):
                     return operation.golden(*args, memory_config=_ttnn.tensor.MemoryConfig(), **kwargs)
@@ -325,7 +326,7 @@ def _first_that_fits(operation, args, kwargs):
 def _golden(operation, *args, **kwargs):
     import ttnn
 
-    with contextlib.suppress(TypeError, RuntimeError):  # torch knows it not of such types, or divides by 0: ours is to say
+    with contextlib.suppress(AttributeError, TypeError, RuntimeError):  # torch knows it not of such types, or divides by 0: ours is to say
         exact = _exact(operation, args, kwargs)
         if exact is not None:
             return exact
@@ -344,8 +345,10 @@ def _golden(operation, *args, **kwargs):
             return ttnn.complex_tensor(*(_ttnn.tensor.from_data(part.contiguous()) for part in (value.real, value.imag)))
         return _ttnn.tensor.from_data(value)
 
-    if isinstance(kwargs.get("reduction"), str):
-        kwargs["reduction"] = getattr(ttnn.LossReductionMode, kwargs["reduction"].upper())
+    if isinstance(word := kwargs.get("reduction"), str):
+        kwargs["reduction"] = getattr(ttnn.LossReductionMode, word.upper(), None)
+        if kwargs["reduction"] is None:
+            raise TypeError(f'reduction must be "none", "mean" or "sum", not {word!r}')
     # Golden functions of upstream pass over what they do not know.
     known = {name for text in operation.signatures for name in re.findall(r"(\w+):", text)}
     placed = any(re.search(r"\bdevice: [\w.]+(,|$)", text) for text in operation.signatures)  # not to be left out

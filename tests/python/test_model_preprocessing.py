@@ -132,3 +132,38 @@ def test_without_torch():
     code = "import sys; sys.modules['torch'] = None\nimport ttnn\ntry:\n    import ttnn.model_preprocessing\nexcept ImportError as e:\n    print(e)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "torch" in ran.stdout and "not installed" in ran.stdout, ran.stderr
+
+
+def test_the_cache_runs_nothing(prep, torch, tmp_path, monkeypatch):
+    """Tensors are .tensorbin files or bytes, arguments are JSON; a cache of another format is made anew."""
+
+    def load(make, version="1"):
+        with ttnn.manage_config("enable_model_cache", True), ttnn.manage_config("model_cache_path", tmp_path / "cache"):
+            return prep.preprocess_model(
+                model_name="mine", version=version, initialize_model=make, run_model=lambda model: model(torch.ones(2, 3, 16, 24))
+            )
+
+    made = load(lambda: model_of(torch))
+    folder = tmp_path / "cache" / "mine"
+    assert all(not file.read_bytes().startswith((b"\x80", b"PK")) for file in folder.iterdir())
+    for module in ("pickle.loads", "torch.load"):
+        monkeypatch.setattr(module, lambda *args, **more: pytest.fail("it is run"))
+    again = load(None)
+    assert repr(again) == repr(made)
+    before, after = made.stem[0].conv, again.stem[0].conv
+    assert after.ttnn_module_args == before.ttnn_module_args and type(after.ttnn_module_args) is prep.Conv2dArgs
+    assert after.ttnn_module_args.stride == (2, 2) and after.ttnn_module_args.math_fidelity == ttnn.MathFidelity.HiFi4
+    assert torch.equal(after.weight, before.weight) if isinstance(after.weight, torch.Tensor) else True
+    (folder / "tree.json").write_text("[]")  # as older ones are
+    with pytest.raises(RuntimeError, match="is not in the cache"):
+        load(None)
+    load(lambda: model_of(torch))
+    assert repr(load(None)) == repr(made)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16", "int64", "bool", "complex64"])
+@pytest.mark.parametrize("shape", [(), (3,), (0, 2), (2, 3)])
+def test_torch_tensors_of_the_cache(dtype, shape, prep, torch, tmp_path):
+    value = (torch.rand(shape) * 3).to(getattr(torch, dtype))
+    found = prep._load(tmp_path, prep._dump(tmp_path, value))
+    assert found.dtype == value.dtype and torch.equal(found, value)

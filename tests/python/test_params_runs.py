@@ -251,6 +251,22 @@ def test_values_on_one_line(traced):
     assert '"shape": [2, 3],\n' in text and '"values": [[0.5, 0.25, 1.0], [2.0, 3.0, -4.0]],\n' in text
 
 
+def test_our_reader_takes_them(traced, tmp_path, device):
+    """`ttnn configs add` reads NaN, and passes over what failed."""
+    program = pathlib.Path(ttnn.__file__).resolve().parents[2] / "ttnn"
+    if not program.is_file():
+        pytest.skip("no command ttnn")
+    tracer._SERIALIZE_TENSOR_VALUES = True
+    tensor = ttnn.full([32, 32], float("nan"), layout=ttnn.TILE_LAYOUT, device=device)
+    with pytest.raises(RuntimeError):
+        ttnn.reshape(tensor, [7])
+    assert len(traced()) == 2 and all("NaN" in file.read_text() for file in traced())
+    command = [program, "configs", "add", "--master", tmp_path / "m.json", tmp_path / "traces"]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert list(json.loads((tmp_path / "m.json").read_text())["operations"]) == ["ttnn::full"]
+
+
 def test_values_of_many(traced):
     """Smaller than with a number a line, as upstream's are."""
     tracer._SERIALIZE_TENSOR_VALUES = True

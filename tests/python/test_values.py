@@ -63,6 +63,12 @@ VALUES = [
     ttnn.Tile((16, 32)),
     ttnn.bfloat16,
     ttnn.UnaryWithParam(ttnn.UnaryOpType.LEAKY_RELU, 0.5),
+    ttnn.CoreGrid(x=2, y=3),
+    ttnn.TensorSpec([2, 40], ttnn.bfloat8_b, ttnn.TILE_LAYOUT, ttnn.L1_MEMORY_CONFIG),
+    ttnn.add,
+    ttnn.from_torch,
+    ttnn.WormholeComputeKernelConfig(math_fidelity=ttnn.MathFidelity.HiFi2),
+    ttnn.Conv2dConfig(weights_dtype=ttnn.bfloat16),
 ]
 
 
@@ -70,7 +76,7 @@ VALUES = [
 def test_copies(value):
     for other in (copy.copy(value), copy.deepcopy(value), pickle.loads(pickle.dumps(value))):
         assert other == value and not other != value
-        assert repr(other) == repr(value)
+        assert re.sub("0x[0-9a-f]+", "", repr(other)) == re.sub("0x[0-9a-f]+", "", repr(value))
         if type(value).__hash__:
             assert hash(other) == hash(value)
     assert value != object() and not value == object()

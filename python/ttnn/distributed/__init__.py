@@ -5,10 +5,41 @@ import dataclasses
 import functools
 import itertools
 import math
+import operator
 
 from ttnn import _ttnn
 from ttnn._ttnn.multi_device import MeshCoordinate, MeshDevice, MeshShape
 from ttnn._ttnn.tensor import Tensor
+
+
+def _need(value, name, kind, *members):
+    """The value of an argument, which must have these members to be of its kind."""
+    if all(hasattr(value, member) for member in members):
+        return value
+    raise TypeError(f"{name} must be {kind}, not {type(value).__name__}")
+
+
+def _numbers(values, name, *, none=False):
+    """Whole numbers (or None, if that has a meaning) as a list."""
+    try:
+        return [None if none and value is None else operator.index(value) for value in values]
+    except TypeError:
+        raise TypeError(f"{name} must be a list of whole numbers, not {values!r:.100}") from None
+
+
+def _mesh_shape(mesh_device, mesh_shape):
+    _need(mesh_device, "mesh_device", "a MeshDevice", "shape")
+    return _numbers(mesh_device.shape if mesh_shape is None else mesh_shape, "mesh_shape")
+
+
+def _list(values, name, kind):
+    if not hasattr(values, "__iter__") or isinstance(values, (str, dict)):
+        raise TypeError(f"{name} must be a list of {kind}, not {type(values).__name__}")
+    return list(values)
+
+
+def _tensors(values, name="tensors"):
+    return [_need(value, "a tensor shard", "a ttnn.Tensor", "_parts") for value in _list(values, name, "tensors")]
 
 
 class PlacementReplicate:
@@ -35,11 +66,18 @@ class PlacementShard:
         return f"PlacementShard({self.dim})"
 
 
+def _placements(values):
+    kind = "PlacementShard or PlacementReplicate"
+    placements = [_need(value, "a placement", kind, "dim") for value in _list(values, "placements", kind)]
+    _numbers([placement.dim for placement in placements], "the dimensions of placements", none=True)
+    return placements
+
+
 class MeshMapperConfig:
     def __init__(self, placements=None, mesh_shape_override=None, *, row_dim=None, col_dim=None):
         if placements is None:
             placements = [PlacementReplicate() if d is None else PlacementShard(d) for d in (row_dim, col_dim)]
-        self.placements, self.mesh_shape_override = list(placements), mesh_shape_override
+        self.placements, self.mesh_shape_override = _placements(placements), mesh_shape_override
 
     @property
     def _ttnn_value(self):
@@ -62,8 +100,7 @@ class TensorToMesh:
     """Cuts a tensor for the devices of a mesh: one placement for each dimension of it."""
 
     def __init__(self, mesh_device, placements, mesh_shape=None):
-        shape = [d for d in (mesh_device.shape if mesh_shape is None else mesh_shape)]
-        placements = list(placements)
+        shape, placements = _mesh_shape(mesh_device, mesh_shape), _placements(placements)
         if len(placements) == 1 and len(shape) > 1:  # the mesh as a line
             shape = [math.prod(shape)]
         if len(shape) != len(placements):
@@ -100,11 +137,13 @@ def ShardTensorToMesh(mesh_device, dim):
 
 def ShardTensor2dMesh(mesh_device, mesh_shape=None, dims=None):
     """dims: the dimensions that rows and columns cut; None: all have the same."""
+    dims = _numbers(dims, "dims", none=True)
     placements = [PlacementReplicate() if d is None else PlacementShard(d) for d in dims[:2]]
     return TensorToMesh(mesh_device, placements, mesh_shape)
 
 
 def create_mesh_mapper(mesh_device, config):
+    _need(config, "config", "a MeshMapperConfig", "placements", "mesh_shape_override")
     return TensorToMesh(mesh_device, config.placements, config.mesh_shape_override)
 
 
@@ -120,10 +159,10 @@ class MeshToTensor:
     """Puts the parts of a tensor together, along one dimension for each dimension of the mesh."""
 
     def __init__(self, mesh_device, dims, mesh_shape=None):
-        shape = list(mesh_device.shape if mesh_shape is None else mesh_shape)
+        shape, dims = _mesh_shape(mesh_device, mesh_shape), _numbers(dims, "dims")
         if len(dims) == 1:
             shape = [math.prod(shape)]
-        self.shape, self.dims = shape, list(dims)
+        self.shape, self.dims = shape, dims
 
     def compose(self, parts):
         """One tensor of parts in rows; the part of a single device is whole."""
@@ -145,6 +184,7 @@ concat_mesh_to_tensor_composer = ConcatMeshToTensor
 
 
 def create_mesh_composer(mesh_device, config):
+    _need(config, "config", "a MeshComposerConfig", "dims", "mesh_shape_override")
     return MeshToTensor(mesh_device, config.dims, config.mesh_shape_override)
 
 
@@ -239,16 +279,17 @@ def tensor_topology(tensor):
 
 def update_tensor_topology(tensor, topology):
     """Says how the values of a tensor are spread over its mesh; where its parts lie stays as it is."""
+    _need(topology, "topology", "a TensorTopology", "distribution_shape", "placements")
     _ttnn.tensor.set_placements(tensor, topology.distribution_shape(), [p.dim for p in topology.placements()])
 
 
 def get_device_tensors(tensor):
     """One tensor for each device that holds a part."""
-    return tensor._parts()
+    return _need(tensor, "tensor", "a ttnn.Tensor", "_parts")._parts()
 
 
 def from_host_shards(tensors, mesh_shape):
-    size = math.prod(mesh_shape)
+    tensors, size = _tensors(tensors), math.prod(_numbers(mesh_shape, "mesh_shape"))
     if len(tensors) != size:
         raise RuntimeError("Number of tensor shards must match mesh size")
     return _ttnn.tensor.gather(list(tensors), [size], [0], mesh_shape)
@@ -256,6 +297,7 @@ def from_host_shards(tensors, mesh_shape):
 
 def combine_device_tensors(tensors):
     """The parts that get_device_tensors() gave, as one tensor again."""
+    tensors = _tensors(tensors)
     if not tensors:
         raise RuntimeError("At least one tensor shard must be provided")
     if any(tensor.storage_type() != _ttnn.tensor.StorageType.DEVICE for tensor in tensors):
@@ -292,7 +334,7 @@ def get_num_pcie_devices():
 
 def visualize_tensor(tensor):
     """Prints which part of a tensor each chip of its mesh has."""
-    parts = tensor._parts()
+    parts = get_device_tensors(tensor)
     placements = getattr(tensor.tensor_topology(), "placements", lambda: [])()
     print(f"Tensor of {tensor.shape} on {len(parts)} chips, placements {list(placements)}:")
     for number, part in enumerate(parts):

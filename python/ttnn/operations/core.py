@@ -7,7 +7,7 @@ import pathlib
 from ttnn import _ttnn, python_io
 from ttnn._ttnn.tensor import DataType, Layout, Tensor
 from ttnn.decorators import register_python_operation
-from ttnn.distributed import ReplicateTensorToMeshWrapper
+from ttnn.distributed import ReplicateTensorToMeshWrapper, _need
 
 _own = _ttnn.all_operations()
 
@@ -59,9 +59,19 @@ def _data(tensor, dtype, mesh_mapper):
     data = _ttnn.tensor.from_data(tensor, dtype)
     if mesh_mapper is None:
         return data
+    _need(mesh_mapper, "mesh_mapper", "a mapper to a mesh", "map", "dims")
     parts = _ttnn.tensor.gather_data(mesh_mapper.map(data), mesh_mapper.shape, mesh_mapper.dims, mesh_mapper.mesh_device.shape)
     parts.tensor_id = data.tensor_id
     return parts
+
+
+def _host_rows(tensor, mesh_composer):
+    """The logical elements as a host tensor in rows, put together of a mesh where a composer says how."""
+    run = _own["ttnn.to_torch"].run
+    if mesh_composer is None:
+        return run(tensor)
+    _need(mesh_composer, "mesh_composer", "a composer from a mesh", "compose")
+    return mesh_composer.compose([run(part) for part in _ttnn.run_method("ttnn.Tensor.cpu", tensor)._parts()])
 
 
 def _to_dlpack_library(tensor):
@@ -75,12 +85,7 @@ def _to_dlpack_library(tensor):
 @register_python_operation(name="ttnn.to_torch", in_library=True)
 def to_torch(tensor, dtype=None, *, torch_rank=None, mesh_composer=None, device=None, cq_id=None):
     """The logical elements as a torch tensor; block floats as float32."""
-    run = _own["ttnn.to_torch"].run
-    if mesh_composer is None:
-        rows = run(tensor)
-    else:
-        rows = mesh_composer.compose([run(part) for part in _ttnn.run_method("ttnn.Tensor.cpu", tensor)._parts()])
-    found = _to_dlpack_library(rows)
+    found = _to_dlpack_library(_host_rows(tensor, mesh_composer))
     if torch_rank is not None:
         while found.dim() > torch_rank:
             if found.shape[0] != 1:
@@ -210,7 +215,7 @@ def _numpy(self, mesh_composer=None):
     """The logical elements as a numpy array; bfloat16 and block floats as float32."""
     import numpy
 
-    rows = _own["ttnn.to_torch"].run(self)
+    rows = _host_rows(self, mesh_composer)
     if rows.dtype in (DataType.BFLOAT16, DataType.FP8_E4M3):
         rows = _own["ttnn.to_dtype"].run(rows, DataType.FLOAT32)
     return numpy.from_dlpack(_Shared(rows))
