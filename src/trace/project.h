@@ -106,7 +106,9 @@ struct tt_project_thread {
 	int64_t last_end;                       /* node, or -1 */
 	TT_VEC(char *) stack;                   /* for the next function */
 	bool stack_python;                      /* so far it is Python's */
-	bool told_memory; /* of the program that is launched next, row by row */
+	bool told_memory;     /* of the program that is launched next, row by row */
+	uint32_t chip;        /* that the first of those rows is of */
+	uint32_t launched_on; /* the device whose program memory was free last */
 };
 
 /* What is known of a name, which is the source's: one pointer is one name. */
