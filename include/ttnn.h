@@ -906,9 +906,8 @@ struct ttnn_import_options {
 
 /*
  * Makes a database for ttnn-visualizer in the folder `output` of a report, or of all in a folder: the
- * command `ttnn import`. A failure leaves what was there, but for one: broken files of a folder are left out and named,
- * the others imported; then *summary is not NULL. *summary, if wanted, tells what was imported; free it with
- * ttnn_free().
+ * command `ttnn import`. A failure leaves what was there, but TTNN_FORMAT with a *summary: broken files of the folder are
+ * left out and named. *summary, if wanted, tells what was imported; free it with ttnn_free().
  */
 TTNN_API enum ttnn_status ttnn_import_report(char **summary, const char *input, const char *output,
 					     const struct ttnn_import_options *options);

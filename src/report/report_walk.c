@@ -185,11 +185,15 @@ static tt_status start_function(struct tt_report_import *import, const struct tt
 	const struct tt_map_entry *name;
 	struct tt_report_frame *frame;
 	struct function function;
-	bool filter;
+	bool brought, filter;
 
 	TT_TRY(read_function(&function, import, node));
 	name = &import->tensors.texts.entries[function.name - 1];
-	filter = function.filtered || (!import->computed && function.from_torch);
+	brought = !import->computed && function.from_torch;
+	/* On a mesh the first one computes, too: upstream takes its steps for operations, and all later ones whole. */
+	if (!import->options->strict && import->stack.count)
+		brought = brought || import->stack.data[import->stack.count - 1].brought;
+	filter = function.filtered || brought;
 	if (!filter && import->visible == 0 && !function.from_torch)
 		import->computed = true;
 	frame = TT_VEC_PUSH(&import->stack);
@@ -202,6 +206,7 @@ static tt_status start_function(struct tt_report_import *import, const struct tt
 		.name = function.name,
 		.record = tt_report_records_take(&import->records, name->key, name->length),
 		.nested = import->visible > 0 || filter,
+		.brought = brought,
 		.has_trace = function.has_trace,
 	};
 	TT_TRY(keep_references(import, node));

@@ -22,6 +22,7 @@ struct tt_report_frame {
 	uint32_t error_type; /* entries + 1 of an error met inside; 0: none */
 	uint32_t error_message;
 	bool nested;    /* not an operation by itself */
+	bool brought;   /* ttnn.from_torch before anything was computed, or what it does */
 	bool has_trace; /* the node has a stack trace of C++ */
 };
 

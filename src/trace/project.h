@@ -111,7 +111,9 @@ struct tt_project_thread {
 	bool seen;                              /* a node is of it */
 	uint64_t system_id;                     /* the kernel's number, if that is known */
 	const char *name;                       /* likewise, or NULL */
-	bool told_memory; /* of the program that is launched next, row by row */
+	bool told_memory;     /* of the program that is launched next, row by row */
+	uint32_t chip;        /* that the first of those rows is of */
+	uint32_t launched_on; /* the device whose program memory was free last */
 };
 
 /* What is known of a name, which is the source's: one pointer is one name. */

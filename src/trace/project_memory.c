@@ -76,6 +76,33 @@ void tt_project_on_there(struct tt_project *p, const struct tt_event_buffer *tol
 		tt_project_follow(p, tt_course_there(&p->course, told));
 }
 
+static bool has_chip(const struct tt_project_device *device, uint32_t id)
+{
+	for (uint32_t i = 0; i < device->chip_count; i++)
+		if (device->chips[i] == id)
+			return true;
+	return false;
+}
+
+/*
+ * The device that is meant by what is told of it or of one of its chips, which have numbers of their own: one that has
+ * memory (others are there, too: the whole machine), else the one that programs were launched on last. `launching`: the
+ * other way round.
+ */
+static uint32_t opened_device(const struct tt_project *p, const struct tt_project_thread *t,
+			      uint32_t id, bool launching)
+{
+	bool used = false, launched = false;
+
+	for (size_t i = 0; i < p->devices.count; i++) {
+		const struct tt_project_device *device = &p->devices.data[i];
+
+		used = used || (device->used && device->id == id);
+		launched = launched || (device->id == t->launched_on && has_chip(device, id));
+	}
+	return launched && (launching || !used) ? t->launched_on : id;
+}
+
 static void add_memory(struct tt_project *p, struct tt_project_thread *t,
 		       const struct tt_event_program_memory *memory)
 {
@@ -100,6 +127,7 @@ static void add_memory(struct tt_project *p, struct tt_project_thread *t,
  * Upstream tells of circular buffers when it places them, and of the other kinds in dry runs only;
  * a capture inside a dry one that did not ask for that hears of the other kinds alone.
  * A capture that was asked to be dry inside one that is not writes what it would have written, too.
+ * Dialect `seed` tells of all, once for all chips, which have the same.
  */
 void tt_project_on_memory(struct tt_project *p, struct tt_project_thread *t,
 			  const struct tt_event_program_memory *told)
@@ -108,13 +136,20 @@ void tt_project_on_memory(struct tt_project *p, struct tt_project_thread *t,
 	bool asked = p->options.mode == TTNN_RUN_NO_DISPATCH;
 	bool circular = told->kind == TT_MEMORY_CIRCULAR_BUFFER;
 	bool written = dry ? asked || !circular : circular;
+	struct tt_event_program_memory row = *told;
 
+	if (told->kind == TT_MEMORY_PLANNED && p->dialect->one_memory)
+		return;
+	if (!t->told_memory)
+		t->chip = told->device_id;
 	if (told->kind == TT_MEMORY_PLANNED)
-		written = asked && !p->dialect->one_memory;
+		written = asked;
 	else if (p->dialect->one_memory)
-		written = true;
+		written = t->chip == told->device_id;
+	if (written && p->dialect->one_memory)
+		row.device_id = opened_device(p, t, told->device_id, true);
 	if (written)
-		add_memory(p, t, told);
+		add_memory(p, t, &row);
 	if (told->kind == TT_MEMORY_PLANNED)
 		return;
 	t->told_memory = true;
@@ -126,22 +161,10 @@ void tt_project_on_memory(struct tt_project *p, struct tt_project_thread *t,
 static void write_again(struct tt_project *p, struct tt_project_thread *t,
 			const struct tt_event_program *told)
 {
-	const struct tt_project_device *device = device_of(p, told->device_id);
 	struct tt_event_program_memory row;
-	bool on_chips = false;
 
 	for (size_t i = 0; tt_event_memory_row(&row, told, i); i++)
-		on_chips = on_chips || row.kind == TT_MEMORY_CIRCULAR_BUFFER;
-	for (size_t i = 0; tt_event_memory_row(&row, told, i); i++) {
-		if (!on_chips || !device || !device->chip_count) {
-			add_memory(p, t, &row);
-			continue;
-		}
-		for (uint32_t k = 0; k < device->chip_count; k++) {
-			row.device_id = device->chips[k];
-			add_memory(p, t, &row);
-		}
-	}
+		add_memory(p, t, &row);
 }
 
 void tt_project_on_program(struct tt_project *p, struct tt_project_thread *t,
@@ -160,8 +183,9 @@ void tt_project_on_program(struct tt_project *p, struct tt_project_thread *t,
 	t->told_memory = false;
 }
 
-void tt_project_on_release(struct tt_project *p, struct tt_project_thread *t, uint32_t device_id)
+void tt_project_on_release(struct tt_project *p, struct tt_project_thread *t, uint32_t told)
 {
+	uint32_t device_id = p->dialect->one_memory ? opened_device(p, t, told, false) : told;
 	uint32_t node = tt_project_add(p, t, TT_GRAPH_CB_DEALLOCATE_ALL);
 
 	use_device(p, device_id);
@@ -170,6 +194,7 @@ void tt_project_on_release(struct tt_project *p, struct tt_project_thread *t, ui
 	tt_project_connect(p, node, tt_project_top(t));
 	tt_project_connect(p, tt_project_top(t), node);
 	t->told_memory = false;
+	t->launched_on = device_id;
 	if (tt_project_follows(p))
 		tt_project_follow(p, tt_course_release(&p->course, device_id, node));
 }

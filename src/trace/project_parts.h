@@ -65,7 +65,7 @@ void tt_project_on_memory(struct tt_project *p, struct tt_project_thread *t,
 			  const struct tt_event_program_memory *told);
 void tt_project_on_program(struct tt_project *p, struct tt_project_thread *t,
 			   const struct tt_event_program *told);
-void tt_project_on_release(struct tt_project *p, struct tt_project_thread *t, uint32_t device_id);
+void tt_project_on_release(struct tt_project *p, struct tt_project_thread *t, uint32_t told);
 void tt_project_on_launch(struct tt_project *p, struct tt_project_thread *t,
 			  const struct tt_event_program_launch *told);
 void tt_project_on_device(struct tt_project *p, const struct tt_event_device *told);

@@ -247,8 +247,8 @@ static void add_numbers(const struct database *of)
 /*
  * By design tt-metal tells of buffers as upstream does: not at an operation that failed, and of those without an
  * address (dry runs) only of the last. Which tensors an operation takes and gives Python's records tell it, which
- * these runs do not have: so the default dialect is compared with the events. The default dialect tells of the memory
- * of every program, whose chips may be devices that tt-metal has not: those with buffers are counted.
+ * these runs do not have: so the default dialect is compared with the events. Of tt-metal the chips that programs are on
+ * are devices, too: those with buffers are counted.
  */
 static const struct {
 	const char *sql;
@@ -485,6 +485,16 @@ static tt_status import(struct database *out, const char *file, const char *name
 	return tt_db_open(&out->db, path);
 }
 
+/* The default dialect tells all of the device that was opened, which is one. */
+static void compare_devices(struct tt_str *out, struct tt_db *seed)
+{
+	struct tt_str more = {0};
+
+	ask(&more, seed, "SELECT count(*) || ' devices' FROM devices HAVING count(*) > 1");
+	compare_lines(out, tt_str_text(&more), "");
+	tt_str_deinit(&more);
+}
+
 /* The databases of the trace, or of the reports; those of the trace know what the events tell. */
 static void compare_files(struct tt_str *out, bool trace)
 {
@@ -500,6 +510,8 @@ static void compare_files(struct tt_str *out, bool trace)
 			 ttnn_status_name(status[METAL]), ttnn_error());
 	if (status[SEED] == TTNN_OK && status[METAL] == TTNN_OK)
 		compare(out, all);
+	if (status[SEED] == TTNN_OK)
+		compare_devices(out, all[SEED].db);
 	if (status[SEED] == TTNN_OK && trace)
 		compare_tensors(out, all[SEED].db);
 	for (int i = 0; i < DATABASES; i++) {

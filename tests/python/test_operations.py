@@ -437,6 +437,41 @@ def test_second_pair_of_a_fused_cache_update(device):
             update(**wrong)
 
 
+# What the released library says of products of tensors that are not tilized: a, layouts of a and b (R, T), where they lie.
+TILIZED = "Inputs to matmul must be tilized"
+NOT_TILIZED = (
+    ([5, 5], "RR", ttnn.DRAM_MEMORY_CONFIG, "per_core_N must be greater than 0!"),
+    ([5, 5], "RT", ttnn.DRAM_MEMORY_CONFIG, "per_core_M must be greater than 0!"),
+    ([5, 5], "TR", ttnn.DRAM_MEMORY_CONFIG, "per_core_N must be greater than 0!"),
+    ([2, 5, 5], "RR", ttnn.DRAM_MEMORY_CONFIG, "per_core_N must be greater than 0!"),
+    ([64, 5], "RR", ttnn.DRAM_MEMORY_CONFIG, "in0_block_w must be greater than 0!"),
+    ([300, 5], "RT", ttnn.DRAM_MEMORY_CONFIG, "in0_block_w must be greater than 0!"),
+    ([5, 5], "RR", ttnn.L1_MEMORY_CONFIG, TILIZED),
+    ([64, 64], "RR", ttnn.DRAM_MEMORY_CONFIG, TILIZED),
+    ([64, 64], "RT", ttnn.DRAM_MEMORY_CONFIG, TILIZED),
+    ([64, 64], "TR", ttnn.L1_MEMORY_CONFIG, TILIZED),
+)
+
+
+@pytest.mark.parametrize("mode", [None, "NORMAL", "NO_DISPATCH"])
+def test_products_of_what_is_not_tilized(device, mode):
+    """Refused in the released library's words, by every name of the product, in dry runs too."""
+    layouts = {"R": ttnn.ROW_MAJOR_LAYOUT, "T": ttnn.TILE_LAYOUT}
+    if mode:
+        ttnn.graph.begin_graph_capture(getattr(ttnn.graph.RunMode, mode))
+    try:
+        for shape, (first, second), memory, text in NOT_TILIZED:
+            other = [*shape[:-2], shape[-1], shape[-2]]
+            a, b = (ttnn.zeros(s, dtype=ttnn.bfloat16, layout=layouts[x], device=device, memory_config=memory)
+                    for s, x in ((shape, first), (other, second)))
+            for product in (ttnn.matmul, ttnn.linear, lambda a, b: a @ b):
+                with pytest.raises(RuntimeError, match=text):
+                    product(a, b)
+    finally:
+        if mode:
+            ttnn.graph.end_graph_capture()
+
+
 def test_weights_sent_ahead(device):
     """dram_prefetcher and products that name its ring: the numbers are those of the weights, and the ring keeps its room."""
     cores = [(1, 0), (2, 0), (1, 1), (2, 1)]

@@ -71,6 +71,25 @@ def test_pages(device, tmp_path, monkeypatch, dialect):
     assert sorted(found) == sorted([(1, freed[0], 8)] + [(2, address, 8) for address in made] + [(3, c.buffer_address(), 8)])
 
 
+def test_one_device_is_one(device, tmp_path):
+    """Whatever is told of memory names the device that was opened: buffers, programs new and known, and one that failed."""
+    a = tensor(device)
+    large = ttnn.full([1, 1, 1024, 1024], 1.0, dtype=ttnn.float32, layout=ttnn.TILE_LAYOUT, device=device)
+
+    def work():
+        for _ in range(2):
+            ttnn.softmax(ttnn.matmul(a, a, transpose_b=True), dim=-1)
+        fills = tensor(device, (1, 1, 21600, 2048), ttnn.L1_MEMORY_CONFIG)
+        with pytest.raises(RuntimeError, match="circular buffers"):
+            ttnn.add(large, large)
+        ttnn.deallocate(fills)
+
+    report, _ = capture(tmp_path / "report.json", work)
+    ids = {int(node["params"]["device_id"]) for node in report["graph"] if "device_id" in (node["params"] or {})}
+    assert ids == {row["device_id"] for row in report["devices"]} and len(ids) == 1
+    assert sum(node["node_type"] == "circular_buffer_allocate" for node in report["graph"]) > 10
+
+
 def test_upstreams_report(device, upstream, tmp_path):
     a = tensor(device)
     ttnn.graph.enable_detailed_buffer_tracing()

@@ -184,6 +184,7 @@ TAKEN = {
 
 # ---- traps: nodes that are legal; queries and their answers
 
+BROUGHT = start("ttnn.from_torch"), start("TilizeDeviceOperation"), end("TilizeDeviceOperation"), end("ttnn.from_torch")
 LAYOUTS_OF_NODES = {"report.json": report(*[allocate(64 * i, layout=name) for i, name in enumerate(
     ("INTERLEAVED", "HEIGHT_SHARDED", "WIDTH_SHARDED", "BLOCK_SHARDED", "UNKNOWN"))], *CALL)}
 LAYOUTS_OF_LISTS = {"report.json": report(*CALL, per_operation_buffers={"1": [
@@ -199,6 +200,10 @@ TRAPS = {
        for options, codes in (([], (0, 2, 3, 4, None)), (["--tables"], (0, 2, 3, 4, None)), (["--strict"], (0, 1, 2, 3, 0)))},
     **{f"codes of layouts, by list {' '.join(options)}": (LAYOUTS_OF_LISTS, options, {"select buffer_layout from buffers": [(n,) for n in codes]})
        for options, codes in (([], (0, 2, 3, 4, None)), (["--tables"], (0, 2, 3, 4, None)), (["--strict"], (0, 2, 3, 4, 5)))},
+    **{f"tensors of torch that a mesh tilizes {' '.join(options)}": ({"report.json": report(*BROUGHT, *BROUGHT, *CALL, *BROUGHT)}, options,
+        {"select name from operations": [(name,) for name in names]})
+       for options, names in (([], ("ttnn::add", "ttnn.from_torch")),
+                              (["--strict"], ("TilizeDeviceOperation", "ttnn.from_torch", "ttnn::add", "ttnn.from_torch")))},
     "errors of 3.3 belong to no operation": ({"report.json": report(start("a"), node("error", {"error_operation": "a", "error_message": "m"}), end("a"))},
                                              ["--schema=3.3"], {"select operation_id, operation_name, error_type from errors": [(0, "a", "unknown")]}),
     "errors of 3.5 do": ({"report.json": report(start("a"), node("error", {"error_operation": "a", "error_message": "m"}), end("a"))}, [],

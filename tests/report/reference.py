@@ -216,11 +216,14 @@ class One:
     def on_function_start(self, node, params, counter):
         name = params.get("name", "unknown")
         from_torch = name in ("ttnn.from_torch", "ttnn::from_torch")
-        part = name.startswith(PARTS) or (from_torch and not self.computed)
+        # What ttnn.from_torch does before anything else is part of it, but for upstream.
+        brought = from_torch and not self.computed
+        brought = brought or bool(self.stack and self.stack[-1]["brought"] and not self.out.strict)
+        part = name.startswith(PARTS) or brought
         if not part and self.visible == 0 and not from_torch:
             self.computed = True
         queue = self.queues.get(name)
-        entry = {"counter": counter, "name": name, "node": node, "nested": self.visible > 0 or part,
+        entry = {"counter": counter, "name": name, "node": node, "nested": self.visible > 0 or part, "brought": brought,
                  "record": queue.pop(0) if queue else None, "error": None}
         self.stack.append(entry)
         self.depth += 1

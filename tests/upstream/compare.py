@@ -1,5 +1,6 @@
 """Imports reports with both importers and compares the databases: rows, their order, their types. Layouts of buffers are
-the released importer's with --strict alone: else they are what ttnn-visualizer reads."""
+the released importer's with --strict alone: else they are what ttnn-visualizer reads; so are operations where ttnn.from_torch
+computes before anything else does."""
 
 import collections
 import gzip
@@ -15,6 +16,7 @@ from pathlib import Path
 TESTS = Path(__file__).parent.parent
 sys.path.append(str(TESTS / "report"))
 import make_reports
+from reference import Reference
 from loguru import logger
 
 # The importer needs nothing of the library around it.
@@ -77,7 +79,8 @@ def main():
             reports.append(Path(scratch, f"odd{seed}"))
             make_reports.Odd(seed).write(str(reports[-1]))
         for folder in reports:
-            for options in ([], ["--tables"], ["--strict"]):
+            alike = Reference(folder).tables["operations"] == Reference(folder, strict=True).tables["operations"]
+            for options in ([], ["--tables"], ["--strict"]) if alike else (["--strict"],):
                 bad = compare(folder, scratch, ttnn, options)
                 done += 1
                 failed += bool(bad)

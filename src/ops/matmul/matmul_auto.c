@@ -279,6 +279,9 @@ static tt_status cut_1d(struct tt_matmul_config *out, const struct tt_matmul *ma
 	uint32_t cores = grid.x * grid.y;
 	bool fuse = shard && matmul->batch_b == 1;
 	uint32_t m = tt_matmul_rows(matmul, fuse);
+	/* Counted before tiles are: of what is not tilized a part of a tile is one here, none elsewhere. */
+	uint32_t height = tt_shape_last(&matmul->a_padded, 2);
+	uint32_t width = tt_shape_last(&matmul->b_padded, 1);
 
 	*out = config_of(TT_MATMUL_1D, grid);
 	out->cast_a = cast_a;
@@ -287,11 +290,9 @@ static tt_status cut_1d(struct tt_matmul_config *out, const struct tt_matmul *ma
 		TT_TRY(per_core_of_shards(out, matmul, shard));
 	} else if (cast_a) {
 		out->m = m;
-		out->n = tt_div_up32(tt_div_up32(matmul->n * matmul->b_tile.width, cores),
-				     matmul->b_tile.width);
+		out->n = tt_div_up32(tt_div_up32(width, cores), matmul->b_tile.width);
 	} else {
-		out->m = tt_div_up32(tt_div_up32(m * matmul->a_tile.height, cores),
-				     matmul->a_tile.height);
+		out->m = tt_div_up32(tt_div_up32(height, cores), matmul->a_tile.height);
 		out->n = matmul->n;
 	}
 	out->k = matmul->k % 2 == 0 ? 2 : 1;
@@ -831,6 +832,8 @@ static tt_status check_choice(const struct tt_matmul *matmul, const struct tt_ma
 				     "input_tensor_a.device()->compute_with_storage_grid_size().y",
 		   "Number of %s in matmul compute grid exceeds maximum device compute grid size!",
 		   grid.x > full.x ? "columns" : "rows");
+	TT_REQUIRE(config->k != 0, "program_config.in0_block_w > 0",
+		   "in0_block_w must be greater than 0!");
 	TT_REQUIRE(config->m != 0, "program_config.per_core_M > 0",
 		   "per_core_M must be greater than 0!");
 	TT_REQUIRE(config->n != 0, "program_config.per_core_N > 0",
