@@ -442,13 +442,13 @@ struct tt_event_stacks {
 };
 extern struct tt_event_stacks tt_event_stacks;
 
-/* Tells the C stack of the caller, without its innermost `skip` frames. */
-void tt_event_emit_c_stack(unsigned skip);
+/* Records the C stack of the caller: the function of the library that the user called, then the user's. */
+void tt_event_emit_c_stack(void);
 
-static inline void tt_event_emit_stack(unsigned skip)
+static inline void tt_event_emit_stack(void)
 {
 	if (__builtin_expect(atomic_load_explicit(&tt_event_stacks.c, memory_order_relaxed), 0))
-		tt_event_emit_c_stack(skip);
+		tt_event_emit_c_stack();
 }
 
 /*

@@ -1,8 +1,12 @@
 /* seen.c: what is told of tensors and devices, live or read from a trace; and stacks. */
+#include <dlfcn.h>
 #include <execinfo.h>
+#include <string.h>
+#include <sys/auxv.h>
 #include <ttnn_frontend.h>
 
 #include "base/lock.h"
+#include "base/symbols.h"
 #include "event/event.h"
 #include "tensor/tensor.h"
 
@@ -220,6 +224,8 @@ bool tt_event_facts_read(struct tt_event_facts *out, const struct tt_event_progr
 /* ---- stacks ------------------------------------------------------------------------------------------- */
 
 #define FRAMES_MAX 64
+/* The library's own that may be before them. */
+#define OWN_MAX 192
 
 struct tt_event_stacks tt_event_stacks;
 atomic_int tt_event_profiles;
@@ -241,21 +247,53 @@ void ttnn_emit_stack(const char *const *lines, size_t count)
 	tt_event_emit(&event);
 }
 
-void tt_event_emit_c_stack(unsigned skip)
+/* Where the object begins that an address is of; NULL when nobody knows. */
+static const void *object_of(uint64_t address)
+{
+	Dl_info found = {0};
+
+	return address && dladdr((const void *)(uintptr_t)address, &found) ? found.dli_fbase : NULL;
+}
+
+/*
+ * The frames from the user's call inwards: of a library those in its object, in a program that is linked statically those
+ * up to the outermost one with a public name. 0 when that cannot be known.
+ */
+static int own_frames(void *const *addresses, int count)
+{
+	const void *own = object_of((uint64_t)(uintptr_t)addresses[0]);
+	int frames = 0;
+
+	if (own && own != object_of(getauxval(AT_ENTRY))) {
+		while (frames < count && object_of((uint64_t)(uintptr_t)addresses[frames]) == own)
+			frames++;
+		return frames;
+	}
+	for (int i = 0; i < count; i++) {
+		uint64_t offset;
+		const char *name = tt_symbol_at(&offset, (uint64_t)(uintptr_t)addresses[i]);
+
+		if (name && strncmp(name, "ttnn_", 5) == 0)
+			frames = i + 1;
+	}
+	return frames;
+}
+
+void tt_event_emit_c_stack(void)
 {
 	struct tt_event event = {.kind = TT_EVENT_STACK};
 	struct tt_event_frame frames[FRAMES_MAX];
-	void *addresses[FRAMES_MAX];
-	int count;
+	void *addresses[OWN_MAX + FRAMES_MAX];
+	int count, first;
 
 	if (!tt_event_on())
 		return;
-	count = backtrace(addresses, FRAMES_MAX);
-	skip++; /* this function */
-	for (int i = (int)skip; i < count; i++)
-		frames[i - (int)skip] =
+	count = backtrace(addresses, OWN_MAX + FRAMES_MAX);
+	first = own_frames(addresses, count);
+	first -= first > 0; /* that which the user called stays */
+	for (int i = first; i < count && i - first < FRAMES_MAX; i++)
+		frames[event.stack.count++] =
 			(struct tt_event_frame){.address = (uint64_t)(uintptr_t)addresses[i]};
 	event.stack.frames = frames;
-	event.stack.count = count > (int)skip ? (size_t)(count - (int)skip) : 0;
 	tt_event_emit(&event);
 }

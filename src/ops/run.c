@@ -84,7 +84,7 @@ void tt_emit_begin(const struct tt_event_scope_begin *scope, struct tt_tensor *c
 
 	if (!tt_event_on())
 		return;
-	tt_event_emit_stack(1);
+	tt_event_emit_stack();
 	event.kind = TT_EVENT_SCOPE_BEGIN;
 	event.ticks = 0;
 	event.begin = *scope;
@@ -120,7 +120,7 @@ void tt_emit_begin_both(const struct tt_event_scope_begin scopes[2],
 		return;
 	}
 	for (size_t i = 0; i < 2; i++) {
-		tt_event_emit_stack(1);
+		tt_event_emit_stack();
 		tt_event_emit(&events[i]);
 	}
 }
@@ -218,7 +218,7 @@ static void emit_created(struct tt_event *events, size_t emitted, struct tt_tens
 	args[2] = ttnn_v_layout(spec->layout);
 	args[3] = (struct ttnn_value){.kind = TTNN_VALUE_DEVICE, .device = device};
 	args[4] = ttnn_v_memory(&spec->memory);
-	tt_event_emit_stack(1);
+	tt_event_emit_stack();
 	events[CREATED_BEGIN].kind = TT_EVENT_SCOPE_BEGIN;
 	events[CREATED_BEGIN].begin =
 		(struct tt_event_scope_begin){.kind = TT_SCOPE_CREATE,

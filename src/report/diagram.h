@@ -139,6 +139,7 @@ struct tt_diagram_options {
 	uint32_t levels; /* deepest level of calls, at most 60; 0: all that fit, 1 for `flow` */
 	bool no_fold;    /* repeated layers as often as they are */
 	bool fold;       /* also in small graphs */
+	size_t calls;    /* outermost ones, from the first; 0: all */
 };
 
 /* The calls, nested as they were called; links are tensors. */

@@ -47,6 +47,7 @@ struct calls {
 	const struct tt_graph *graph;
 	uint32_t levels;
 	bool flow;                      /* without memory events and calls that only give back */
+	size_t most;                    /* outermost calls that are drawn; 0: all */
 	bool large;                     /* without boxes for new tensors: their chips tell */
 	uint32_t *uses_of;              /* of each node: first use + 1 */
 	const char **text_of, **tip_of; /* of each tensor's node; NULL: not yet wanted */
@@ -546,6 +547,7 @@ static tt_status memory_event(struct calls *c, uint32_t index)
 static tt_status walk(struct calls *c)
 {
 	uint32_t *page = TT_VEC_PUSH(&c->open);
+	size_t calls = 0;
 
 	if (!page)
 		return tt_fail_nomem();
@@ -555,6 +557,8 @@ static tt_status walk(struct calls *c)
 	for (uint32_t i = 0; i < c->graph->count; i++) {
 		switch (c->graph->nodes[i].type) {
 		case TT_GRAPH_FUNCTION_START:
+			if (c->open.count == 1 && c->most && calls++ == c->most)
+				return TTNN_OK;
 			TT_TRY(start_call(c, i));
 			break;
 		case TT_GRAPH_FUNCTION_END:
@@ -594,6 +598,7 @@ tt_status tt_diagram_calls(struct tt_diagram *out, const struct tt_graph *graph,
 {
 	struct calls c = {.diagram = out,
 			  .graph = graph,
+			  .most = options->calls,
 			  .first_given = UINT64_MAX,
 			  .flow = options->flow,
 			  .levels = options->levels ? options->levels

@@ -41,7 +41,7 @@ static tt_status open_report(struct tt_report_source **out, struct tt_source *so
 			     const struct tt_report_trace_options *options)
 {
 	struct tt_project_options how = {
-		.dialect = options->dialect, .apart = true, .label = "reading"};
+		.dialect = options->dialect, .apart = true, .label = "reading", .stacks = true};
 	struct trace_source *report = tt_calloc(1, sizeof(*report));
 	tt_status status;
 

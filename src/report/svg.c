@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/utf8.h"
@@ -404,8 +405,8 @@ static tt_status write_diagram(struct tt_str *text, struct tt_file_out *file,
 }
 
 /* A graph as a diagram in which everything has its place. */
-static tt_status draw(struct tt_diagram *out, const struct tt_graph *graph, const char *title,
-		      const struct tt_diagram_options *options)
+static tt_status draw_as(struct tt_diagram *out, const struct tt_graph *graph, const char *title,
+			 const struct tt_diagram_options *options)
 {
 	tt_status status;
 
@@ -413,6 +414,102 @@ static tt_status draw(struct tt_diagram *out, const struct tt_graph *graph, cons
 	status = tt_diagram_calls(out, graph, options);
 	if (status == TTNN_OK)
 		status = tt_diagram_layout(out);
+	if (status != TTNN_OK)
+		tt_diagram_deinit(out);
+	return status;
+}
+
+/* ---- large pictures ---------------------------------------------------------------------------------- */
+
+/* What programs still show, and people still find their way in: 20 megapixels. */
+#define PIXELS_MAX 20e6
+/* Redrawn with fewer calls, so often at most. */
+#define CUTS 16
+
+static double pixels_of(const struct tt_diagram *diagram)
+{
+	const struct tt_box *page = &diagram->boxes.data[0];
+
+	return fmax(page->width, legend_width(diagram)) * (page->height + LEGEND_LINE + 6);
+}
+
+/* How deep calls are nested, and how many there are outermost. */
+static void measure(uint32_t *deepest, size_t *calls, const struct tt_graph *graph)
+{
+	uint32_t depth = 0;
+
+	*deepest = 0;
+	*calls = 0;
+	for (size_t i = 0; i < graph->count; i++) {
+		if (graph->nodes[i].type == TT_GRAPH_FUNCTION_END && depth)
+			depth--;
+		if (graph->nodes[i].type != TT_GRAPH_FUNCTION_START)
+			continue;
+		*calls += !depth++;
+		*deepest = depth > *deepest ? depth : *deepest;
+	}
+}
+
+/* The title and a warning say what is not in the picture. */
+static tt_status say_part(struct tt_diagram *diagram, const struct tt_diagram_options *how,
+			  uint32_t levels, size_t calls)
+{
+	const char *title = diagram->title;
+	char part[128] = "";
+	int length = 0;
+
+	if (!how->flow && how->levels < levels)
+		length = snprintf(part, sizeof(part), "levels 1 to %u of %u", how->levels, levels);
+	if (how->calls)
+		snprintf(
+			part + length, sizeof(part) - (size_t)length,
+			"%scalls 1 to %zu of %zu (--first %zu draws those after them of a trace, --levels 1 all)",
+			length ? ", " : "", how->calls, calls, how->calls + 1);
+	tt_log(TT_LOG_WARN, "%s: the whole picture has more than 20 megapixels; drawn: %s", title,
+	       part);
+	diagram->title = tt_arena_printf(&diagram->arena, "%s: %s", title, part);
+	return diagram->title ? TTNN_OK : tt_fail_nomem();
+}
+
+/* In place of one that is too large: with fewer levels of calls, then with fewer calls. */
+static tt_status draw_part(struct tt_diagram *out, const struct tt_graph *graph, const char *title,
+			   const struct tt_diagram_options *options)
+{
+	struct tt_diagram_options how = *options;
+	double pixels = pixels_of(out);
+	uint32_t levels;
+	size_t calls;
+
+	measure(&levels, &calls, graph);
+	how.levels = options->flow ? 0 : levels;
+	for (unsigned cuts = 0; pixels > PIXELS_MAX && (how.levels > 1 || cuts < CUTS);) {
+		if (how.levels > 1) {
+			how.levels--;
+		} else {
+			/* Wide ones grow with the square of their calls. */
+			double share = sqrt(0.9 * PIXELS_MAX / pixels);
+			size_t before = how.calls ? how.calls : calls;
+
+			how.calls = before > 1 ? (size_t)fmax(1, share * (double)before) : 1;
+			cuts++;
+		}
+		tt_diagram_deinit(out);
+		TT_TRY(draw_as(out, graph, title, &how));
+		pixels = pixels_of(out);
+	}
+	return say_part(out, &how, levels, calls);
+}
+
+/* The same; one that is too large is drawn in part, unless somebody asked for all of it. */
+static tt_status draw(struct tt_diagram *out, const struct tt_graph *graph, const char *title,
+		      const struct tt_diagram_options *options)
+{
+	tt_status status;
+
+	TT_TRY(draw_as(out, graph, title, options));
+	if (pixels_of(out) <= PIXELS_MAX || options->levels || options->no_fold)
+		return TTNN_OK;
+	status = draw_part(out, graph, title, options);
 	if (status != TTNN_OK)
 		tt_diagram_deinit(out);
 	return status;

@@ -249,6 +249,14 @@ static void free_stack(char **stack, size_t count)
 		tt_free(stack[i]);
 }
 
+/* Forgets what was recorded for the next function, but so many frames. */
+static void drop_stack(struct tt_project_thread *t, size_t but)
+{
+	free_stack(t->stack.data + but, t->stack.count - but);
+	t->stack.count = but;
+	t->stack_lines = t->stack_lines < but ? t->stack_lines : but;
+}
+
 static void pop(struct tt_project_thread *t)
 {
 	struct tt_project_call *call;
@@ -398,15 +406,62 @@ static void set_stack(struct tt_project *p, uint32_t node, const struct tt_proje
 		tt_project_fail(p, tt_fail_nomem());
 }
 
-/* The stack that was told of goes to the call; its node has it too. */
+/* "libttnn.so(ttnn::add+0x1c) [0x…]" of a frame in the library: which of its functions it is nobody needs to know. */
+static char *named_frame(const char *frame, const char *name)
+{
+	const char *open = strrchr(frame, '('), *plus = open ? strchr(open, '+') : NULL;
+	struct tt_str text = {0};
+	char *out = NULL;
+
+	if (!plus)
+		return tt_strdup(frame);
+	tt_str_addf(&text, "%.*s%s%s", (int)(open + 1 - frame), frame, name, plus);
+	return tt_str_take(&out, &text) == TTNN_OK ? out : NULL;
+}
+
+static bool add_frame(struct tt_project_thread *t, char *text)
+{
+	char **slot = text ? TT_VEC_PUSH(&t->stack) : NULL;
+
+	if (slot)
+		*slot = text;
+	else
+		tt_free(text);
+	return slot != NULL;
+}
+
+/* Of C: the function itself, those of the graph around it, then the user's. */
+static bool name_frames(struct tt_project_thread *t, const char *name)
+{
+	const struct tt_project_call *around =
+		t->open.count > 1 ? &t->open.data[t->open.count - 2] : NULL;
+	char *own = named_frame(t->stack.data[t->stack_lines], name);
+
+	if (!own)
+		return false;
+	tt_free(t->stack.data[t->stack_lines]);
+	t->stack.data[t->stack_lines] = own;
+	if (!around || around->stack_count <= around->stack_lines)
+		return true;
+	free_stack(t->stack.data + t->stack_lines + 1, t->stack.count - t->stack_lines - 1);
+	t->stack.count = t->stack_lines + 1;
+	for (uint32_t i = around->stack_lines; i < around->stack_count; i++)
+		if (!add_frame(t, tt_strdup(around->stack[i])))
+			return false;
+	return true;
+}
+
+/* The stack that was recorded goes to the call, whose slot is open; its node has it too. */
 static void move_stack(struct tt_project *p, struct tt_project_thread *t,
 		       struct tt_project_call *call)
 {
+	if (t->stack.count > t->stack_lines && !name_frames(t, call->name))
+		tt_project_fail(p, tt_fail_nomem());
 	call->stack = t->stack.data;
 	call->stack_count = (uint32_t)t->stack.count;
+	call->stack_lines = (uint32_t)t->stack_lines;
 	t->stack.data = NULL;
-	t->stack.count = t->stack.room = 0;
-	t->stack_python = false;
+	t->stack.count = t->stack.room = t->stack_lines = 0;
 	if (tt_project_describes(p) && call->stack_count)
 		set_stack(p, call->node, call);
 }
@@ -493,6 +548,8 @@ static void on_begin(struct tt_project *p, struct tt_project_thread *t,
 	};
 	if (scope->written)
 		start_function(p, t, begin, now);
+	else if (begin->kind != TT_SCOPE_FRONTEND && begin->kind != TT_SCOPE_OPERATION)
+		drop_stack(t, 0);
 	else if (p->options.call_arguments && begin->kind == TT_SCOPE_OPERATION)
 		lend_arguments(p, t, begin);
 }
@@ -569,27 +626,23 @@ static void on_error(struct tt_project *p, struct tt_project_thread *t,
 static void on_stack(struct tt_project *p, struct tt_project_thread *t,
 		     const struct tt_event_stack *told)
 {
-	if (!p->dialect->stacks || !told->count || !tt_project_describes(p))
+	if (!(p->dialect->stacks || p->options.stacks) || !told->count || !tt_project_describes(p))
 		return;
-	/* Python's own frames come first; those of C that follow are behind them. */
-	if (told->python || !t->stack_python) {
-		free_stack(t->stack.data, t->stack.count);
-		t->stack.count = 0;
-	}
-	t->stack_python = told->python;
+	/*
+	 * Python's own frames come first; those of C follow them: once for a function of Python that the dialect may not
+	 * write, once for the operation that it calls.
+	 */
+	drop_stack(t, told->python ? 0 : t->stack_lines);
 	for (size_t i = 0; i < told->count; i++) {
-		char **slot = TT_VEC_PUSH(&t->stack);
-
 		tt_str_clear(&p->text);
 		tt_frame_text(&p->text, &told->frames[i]);
-		if (slot)
-			*slot = p->text.failed ? NULL : tt_strdup(tt_str_text(&p->text));
-		if (!slot || !*slot) {
-			t->stack.count -= slot != NULL;
+		if (!add_frame(t, p->text.failed ? NULL : tt_strdup(tt_str_text(&p->text)))) {
 			tt_project_fail(p, tt_fail_nomem());
 			return;
 		}
 	}
+	if (told->python)
+		t->stack_lines = t->stack.count;
 }
 
 /* ---- events ----------------------------------------------------------------------------------------------------- */

@@ -58,6 +58,7 @@ struct tt_project_options {
 	enum ttnn_dialect dialect;
 	enum ttnn_run_mode mode;   /* of this capture */
 	enum ttnn_run_mode actual; /* of the outermost one, which decides what happens */
+	bool stacks;               /* of functions, in any dialect */
 	bool call_arguments; /* of a whole graph: functions without any tell those of the operation they call */
 	enum tt_project_how how;
 	uint32_t most;     /* nodes of a whole graph that there may be; 0: any number */
@@ -100,13 +101,14 @@ struct tt_project_call {
 	bool operation;    /* that a user calls, not a step of one */
 	char **stack;      /* where it was called from */
 	uint32_t stack_count;
+	uint32_t stack_lines; /* of these Python's, which come first */
 };
 struct tt_project_thread {
 	TT_VEC(struct tt_project_scope) scopes; /* as told */
 	TT_VEC(struct tt_project_call) open;    /* as written: without those left open in the end */
 	int64_t last_end;                       /* node, or -1 */
 	TT_VEC(char *) stack;                   /* for the next function */
-	bool stack_python;                      /* so far it is Python's */
+	size_t stack_lines;                     /* of these Python's, which come first */
 	uint32_t number;                        /* of the thread, + 1; 0: nobody's */
 	bool seen;                              /* a node is of it */
 	uint64_t system_id;                     /* the kernel's number, if that is known */

@@ -373,6 +373,7 @@ static tt_status start(struct trace *trace, const struct tt_project_options *opt
 					    .end_ns = options->end_ns,
 					    .how = TT_PROJECT_EDGES,
 					    .course = options->course,
+					    .stacks = options->stacks,
 					    .plain = options->plain,
 					    .apart = options->apart,
 					    .sink = options->apart ? &far_sink : &edges_sink,

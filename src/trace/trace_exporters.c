@@ -91,7 +91,8 @@ static tt_status report_of(struct tt_jsonw *w, const struct tt_export_job *job)
 	bool pages = job->options->pages;
 	struct tt_project_options how = {.dialect = job->options->dialect,
 					 .label = job->options->label,
-					 .rounds = pages ? 3 : 1};
+					 .rounds = pages ? 3 : 1,
+					 .stacks = true};
 	struct tt_stream *stream;
 	struct tt_input input;
 	tt_status status;

@@ -651,7 +651,7 @@ TEST(large_graphs)
 		call(&m, name, m.tensor, 32 + i);
 	}
 	uint64_t start = tt_clock_ns();
-	CHECK_OK(draw(&svg, &size, &m, &(struct tt_diagram_options){0}));
+	CHECK_OK(draw(&svg, &size, &m, &(struct tt_diagram_options){.levels = 8}));
 	printf("  7,000 nodes: %.0f ms, %zu bytes\n", (double)(tt_clock_ns() - start) / 1e6, size);
 	if (!svg)
 		return;
@@ -660,6 +660,55 @@ TEST(large_graphs)
 	CHECK(boxes > 3000);
 	CHECK(strstr(svg, "class=\"tag\"") && strstr(svg, "<a href=\"#b"));
 	tt_free(svg);
+}
+
+/* Width times height of a picture, as its head says. */
+static double pixels(const char *svg)
+{
+	const char *width = strstr(svg, "width=\""), *height = strstr(svg, "height=\"");
+
+	return strtod(width + 7, NULL) * strtod(height + 8, NULL);
+}
+
+/* One of more than 20 megapixels is drawn in part and says so; all of it is there for who asks. */
+TEST(no_picture_is_too_large_to_show)
+{
+	static const unsigned counts[] = {10, 300, 1000, 3000};
+
+	for (int flow = 0; flow < 2; flow++)
+		for (size_t k = 0; k < TT_COUNT(counts); k++) {
+			struct tt_diagram_options how = {.flow = flow};
+			char *svg = NULL, name[40];
+			size_t size, boxes;
+			double all, part;
+			bool said;
+
+			for (int whole = 1; whole >= 0; whole--) {
+				struct maker m = {.tensor = 10000};
+
+				for (unsigned i = 0; i < counts[k]; i++) {
+					snprintf(name, sizeof(name), "ttnn::op%u", i);
+					call(&m, name, i % 3 ? 10000 + i / 2 : m.tensor, 32 + i);
+				}
+				how.levels = whole ? 1 : 0;
+				CHECK_OK(draw(&svg, &size, &m, &how));
+				if (!svg)
+					return;
+				CHECK(well_formed(svg));
+				CHECK_INT(count_overlaps(svg, &boxes), 0);
+				said = strstr(svg, "(--first ") != NULL;
+				if (whole) {
+					all = pixels(svg);
+					CHECK(!said);
+				} else {
+					part = pixels(svg);
+				}
+				tt_free(svg);
+			}
+			CHECK(part <= 20e6);
+			CHECK_INT(said, all > 20e6);
+			CHECK(said || part == all);
+		}
 }
 
 /* Calls that never end, ends without a call, an empty graph. */

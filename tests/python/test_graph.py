@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import re
 import sqlite3
 import subprocess
@@ -11,6 +12,7 @@ import xml.etree.ElementTree
 import pytest
 
 import ttnn
+from ttnn import program
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SAMPLE = os.path.join(HERE, "..", "data", "graph", "sample")
@@ -444,7 +446,37 @@ def test_c_stacks_have_names(device):
     nodes = captured_with_stacks(device, "stack_traces")
     frames = [line for n in nodes if n["node_type"] == "function_start" for line in n.get("stack_trace", [])]
     inside = [line for line in frames if "_ttnn.cpython" in line]
-    assert inside and all(re.search(r"\([A-Za-z_][\w.]*\+0x", line) for line in inside), inside[:5]
+    assert inside and all(re.search(r"\([A-Za-z_][\w.: ]*\+0x", line) for line in inside), inside[:5]
+
+
+def test_c_stacks_begin_at_the_call(device):
+    """Of the library there are the functions of the graph alone, the innermost first; then whoever called the outermost."""
+    nodes, opened = captured_with_stacks(device, "stack_traces"), []
+    for node in nodes:
+        if node["node_type"] == "function_start":
+            opened.append(node["params"]["name"])
+            inside = [re.search(r"\((.*)\+0x", line).group(1) for line in node["stack_trace"] if "_ttnn.cpython" in line]
+            assert inside == opened[::-1]
+            assert "_ttnn.cpython" in node["stack_trace"][0] and "_ttnn.cpython" not in node["stack_trace"][len(opened)]
+        elif node["node_type"] == "function_end":
+            opened.pop()
+
+
+@pytest.mark.parametrize("dialect", ["seed", "tt-metal"])
+def test_stacks_of_a_trace(tmp_path, dialect):
+    """Python's lines come first, then C's; the database has both in either dialect."""
+    (tmp_path / "model.py").write_text(
+        "import ttnn\ndevice = ttnn.open_device(device_id=0)\na = ttnn.ones([32, 32], layout=ttnn.TILE_LAYOUT, device=device)\n"
+        "def layer():\n    return ttnn.exp(a)\nlayer()\n"
+    )
+    environment = {**os.environ, "TTNN_DIALECT": dialect, "PYTHONPATH": str(pathlib.Path(ttnn.__file__).resolve().parent.parent)}
+    for line in ([program.path(), "trace", "--stacks", "-q", "-o", "out", "--", sys.executable, "model.py"], [program.path(), "import", "out", "db"]):
+        subprocess.run(line, cwd=tmp_path, env=environment, check=True, capture_output=True)
+    with sqlite3.connect(tmp_path / "db" / "db.sqlite") as db:
+        ((text,),) = db.execute("select stack_trace from stack_traces join operations using (operation_id) where name like 'ttnn%exp'")
+    lines = text.split("\n")
+    assert lines[:2] == [f'File "{tmp_path}/model.py", line 5, in layer', f'File "{tmp_path}/model.py", line 6, in <module>']
+    assert re.search(r"_ttnn\.cpython.*\(ttnn(::|\.)exp\+0x", lines[2]) and "_ttnn.cpython" not in lines[3]
 
 
 def test_stacks_reach_the_database(device, tmp_path):

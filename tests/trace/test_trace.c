@@ -139,6 +139,13 @@ TEST(stacks_name_who_called)
 			deepest = seen->event.stack.count;
 		for (size_t i = 0; i < seen->event.stack.count; i++)
 			tt_frame_text(&text, &seen->event.stack.frames[i]);
+		/* The function that the user called, then the user's own. */
+		if (!seen->event.stack.count)
+			continue;
+		CHECK(strncmp(seen->event.stack.frames[0].symbol, "ttnn_", 5) == 0);
+		for (size_t i = 1; i < seen->event.stack.count; i++)
+			CHECK(!seen->event.stack.frames[i].symbol ||
+			      strncmp(seen->event.stack.frames[i].symbol, "tt", 2) != 0);
 	}
 	CHECK(deepest >= 3);
 	CHECK_INT(stacks, scopes);
