@@ -22,7 +22,7 @@ static uint64_t number(struct tt_golden *golden, const char *name, uint64_t fall
 
 static tt_status read_course(struct course *c, struct tt_golden *golden, const char *tensor)
 {
-	const struct tt_device *device = tt_tensor_device(tt_call_tensor(&golden->call, tensor));
+	const struct tt_device *device = tt_golden_device(golden, tensor);
 	bool down = tt_call_int(&golden->call, "sequence_parallel_axis", 0) == 0;
 	uint64_t end;
 

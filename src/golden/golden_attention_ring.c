@@ -173,7 +173,7 @@ tt_status tt_golden_attention_ring(struct tt_golden *golden)
 {
 	struct tt_call *call = &golden->call;
 	const struct tt_array *q = tt_golden_in4(golden, "input_tensor_q"), *joint = NULL;
-	const struct tt_device *device = tt_tensor_device(tt_call_tensor(call, "input_tensor_q"));
+	const struct tt_device *device = tt_golden_device(golden, "input_tensor_q");
 	int64_t axis = tt_call_int(call, "cluster_axis", 1);
 	bool latent = tt_call_tensor(call, "input_tensor_kv") != NULL;
 	struct ttnn_shape rest;

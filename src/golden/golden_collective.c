@@ -353,7 +353,7 @@ tt_status tt_golden_reduce_to_root(struct tt_golden *golden)
 	double scale = tt_call_real(&golden->call, "scale_fp32", 1);
 	const struct tt_array *m, *s, *l;
 	struct tt_array *out[3];
-	uint64_t ratio, core = tt_call_tensor(&golden->call, names[1])->spec.memory.shard.width;
+	uint64_t ratio, core = tt_golden_tensor(golden, names[1])->spec.memory.shard.width;
 	struct tt_golden_mesh members;
 
 	TT_TRY(tt_golden_mesh_find(&members, golden, names[0]));
@@ -457,7 +457,7 @@ static tt_status gathered(struct tt_golden *golden, bool reversed)
 
 	TT_TRY(golden_dim(&moving.dim, golden, "dim"));
 	TT_TRY(tt_golden_mesh_find(&members, golden, "input_tensor"));
-	shape = tt_call_tensor(&golden->call, "input_tensor")->spec.shape;
+	shape = tt_golden_tensor(golden, "input_tensor")->spec.shape;
 	moving.extent = shape.dim[moving.dim];
 	shape.dim[moving.dim] *= members.count;
 	return fill_moved(golden, &shape, &moving);
@@ -484,7 +484,7 @@ tt_status tt_golden_all_to_all(struct tt_golden *golden)
 	TT_TRY(golden_dim(&moving.dim, golden, "in_dim"));
 	TT_TRY(golden_dim(&to, golden, "out_dim"));
 	TT_TRY(tt_golden_mesh_find(&members, golden, "input_tensor"));
-	shape = tt_call_tensor(&golden->call, "input_tensor")->spec.shape;
+	shape = tt_golden_tensor(golden, "input_tensor")->spec.shape;
 	shape.dim[to] /= members.count;
 	TT_NEED(shape.dim[to], "nothing to cut for %u chips", members.count);
 	moving.extent = shape.dim[moving.dim];
@@ -501,7 +501,7 @@ tt_status tt_golden_slice_reshard(struct tt_golden *golden)
 
 	TT_TRY(golden_dim(&moving.dim, golden, "dim"));
 	TT_TRY(tt_golden_mesh_find(&members, golden, "input_tensor"));
-	shape = tt_call_tensor(&golden->call, "input_tensor")->spec.shape;
+	shape = tt_golden_tensor(golden, "input_tensor")->spec.shape;
 	moving.extent = shape.dim[moving.dim];
 	shape.dim[moving.dim] =
 		(uint32_t)tt_call_int(&golden->call, "output_dim_shape", 0) / members.count;

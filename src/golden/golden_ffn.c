@@ -124,7 +124,7 @@ tt_status tt_golden_unified_ffn(struct tt_golden *golden)
 	const struct tt_array *starts = tt_golden_in(golden, "expert_region_offsets");
 	const struct tt_array *counts = tt_golden_in(golden, "expert_token_counts");
 	const struct tt_array *table = tt_golden_in(golden, "global_expert_idx_table");
-	bool rows = tt_call_tensor(&golden->call, "dispatched_buffer")->spec.layout != TTNN_TILE;
+	bool rows = tt_golden_tensor(golden, "dispatched_buffer")->spec.layout != TTNN_TILE;
 	double room = (double)tt_call_int(&golden->call, "max_dispatched_tokens_per_expert", 0);
 	struct tt_array *out = x ? tt_golden_out(golden, &x->shape, TTNN_BFLOAT8_B) : NULL;
 

@@ -82,7 +82,7 @@ static tt_status gathered(struct tt_array **out, struct tt_golden *golden, const
 tt_status tt_golden_gather_matmul(struct tt_golden *golden)
 {
 	const struct tt_array *weight, *bias = tt_golden_mesh_in(golden, "bias", 0);
-	enum ttnn_dtype dtype = tt_call_tensor(&golden->call, "input_tensor")->spec.dtype;
+	enum ttnn_dtype dtype = tt_golden_tensor(golden, "input_tensor")->spec.dtype;
 	struct tt_array *all, *out;
 	struct ttnn_shape shape;
 
@@ -262,7 +262,7 @@ static tt_status gated(struct tt_array *out, struct tt_golden *golden, const str
 static tt_status chunk(uint64_t *from, struct tt_golden *golden, const struct tt_array *whole,
 		       uint32_t columns)
 {
-	enum ttnn_dtype dtype = tt_call_tensor(&golden->call, "input_tensor")->spec.dtype;
+	enum ttnn_dtype dtype = tt_golden_tensor(golden, "input_tensor")->spec.dtype;
 	struct ttnn_shape shape = whole->shape;
 	uint64_t width = tt_shape_last(&shape, 1);
 	struct tt_array *out;
@@ -279,8 +279,7 @@ static tt_status chunk(uint64_t *from, struct tt_golden *golden, const struct tt
 /* The weights as the first chip has them in the end: gathered along the other axis, if at all. */
 static const struct tt_array *weights_of(struct tt_golden *golden)
 {
-	const struct tt_device *device =
-		tt_tensor_device(tt_call_tensor(&golden->call, "weight_tensor"));
+	const struct tt_device *device = tt_golden_device(golden, "weight_tensor");
 	int64_t axis = tt_call_int(&golden->call, "fsdp_cluster_axis", -1);
 	const struct tt_array *own = tt_golden_mesh_in(golden, "weight_tensor", 0);
 	uint32_t chips = axis == 0 ? device->rows : device->cols;

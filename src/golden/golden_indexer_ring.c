@@ -81,7 +81,7 @@ static double score(const struct ring *r, uint64_t row, uint64_t key)
 static tt_status read_ring(struct ring *r, struct tt_golden *golden)
 {
 	const struct tt_call *call = &golden->call;
-	const struct tt_device *device = tt_tensor_device(tt_call_tensor(call, "q"));
+	const struct tt_device *device = tt_golden_device(golden, "q");
 	struct tt_golden_mesh mesh;
 
 	TT_TRY(tt_golden_mesh_find(&mesh, golden, "q"));

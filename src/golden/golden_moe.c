@@ -265,7 +265,7 @@ tt_status tt_golden_moe_gpt(struct tt_golden *golden)
 {
 	static const char *const names[] = {"input_tensor", "expert_indices", "expert_scores",
 					    "expert_mapping"};
-	const struct tt_device *device = tt_tensor_device(tt_call_tensor(&golden->call, names[0]));
+	const struct tt_device *device = tt_golden_device(golden, names[0]);
 	const struct tt_array *in[4];
 	struct collectors on = {.x = 1};
 	struct layer layer;
@@ -556,8 +556,7 @@ static tt_status read_call(struct compute *compute, struct tt_golden *golden,
 
 tt_status tt_golden_moe_compute(struct tt_golden *golden)
 {
-	const struct tt_device *device =
-		tt_tensor_device(tt_call_tensor(&golden->call, compute_names[0]));
+	const struct tt_device *device = tt_golden_device(golden, compute_names[0]);
 	struct compute compute = {.on = {.grid = 8}};
 	struct layer *layer = &compute.layer;
 	struct tt_golden_mesh members;

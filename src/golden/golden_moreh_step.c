@@ -301,7 +301,7 @@ tt_status tt_golden_moreh_getitem(struct tt_golden *golden)
 	TT_TRY(tt_call_ints(dims, &count, TTNN_MAX_RANK, &golden->call, "index_dims"));
 	TT_GOLDEN_NEED(in && list->kind == TTNN_VALUE_LIST && count == list->count && count <= 5 &&
 		       count && dims[count - 1] < in->shape.rank);
-	tiles = tt_call_tensor(&golden->call, "input")->spec.layout == TTNN_TILE;
+	tiles = tt_golden_tensor(golden, "input")->spec.layout == TTNN_TILE;
 	wide = in->shape;
 	for (size_t i = 0; i < count; i++) {
 		TT_NEED(dims[i] >= 0 && dims[i] < in->shape.rank, "a tensor of %u dimensions",

@@ -99,8 +99,7 @@ tt_status tt_golden_norm(struct tt_golden *golden)
 /* Of shards there are averages, the mean first; else sums, that of squares first. */
 static bool has_averages(const struct tt_golden *golden)
 {
-	return tt_memory_config_is_sharded(
-		&tt_call_tensor(&golden->call, "input_tensor")->spec.memory);
+	return tt_memory_config_is_sharded(&tt_golden_tensor(golden, "input_tensor")->spec.memory);
 }
 
 /* Whether the halves exchange mean and variance of each device's part (Welford's method). */
