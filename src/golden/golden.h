@@ -108,6 +108,14 @@ static inline uint64_t tt_divisor(uint64_t value)
 	return value ? value : 1;
 }
 
+/* The place of an extent counted from the end, 1 the last; with one that a shape has not the golden ends. */
+static inline uint32_t tt_from_end(const struct ttnn_shape *shape, uint32_t back)
+{
+	if (back > shape->rank)
+		tt_array_stray();
+	return back > shape->rank ? 0 : shape->rank - back;
+}
+
 /* A number as a whole one, whatever it is: the nearest that there is, 0 of a NaN. */
 int64_t tt_whole(double value);
 

@@ -188,7 +188,8 @@ tt_status tt_golden_dispatch_metadata(struct tt_golden *golden)
 				*tt_at(out[2], row * all + i) =
 					i < k ? *tt_at(scores, t * k + i) : 1;
 			}
-			if (!first_owns(golden, owners, chip, tt_at(out[1], row * all), all))
+			if (!first_owns(golden, owners, chip, tt_array_span(out[1], row * all, all),
+					all))
 				continue;
 			for (uint64_t c = 0; c < width; c++)
 				*tt_at(out[0], row * width + c) = *tt_at(in, t * width + c);
@@ -600,13 +601,14 @@ static double sum_at(const struct tt_array *sum, const uint64_t *at)
 
 tt_status tt_golden_first_part(struct tt_golden *golden, const struct tt_golden_shards *of)
 {
-	uint64_t cores = ttnn_core_set_cores(of->memory->shard.grid);
 	struct ttnn_shape shape = of->sum->shape;
-	uint32_t last = shape.rank - 1, width = shape.dim[last];
-	uint64_t at[TTNN_MAX_RANK];
+	uint32_t last = tt_from_end(&shape, 1), width = shape.dim[last];
+	uint64_t at[TTNN_MAX_RANK], cores;
 	struct tt_array *out;
 
-	if (width % of->memory->shard.width)
+	TT_NEED(of->memory->has_shard, "%s: the golden needs a sharded tensor", golden->op->name);
+	cores = tt_divisor(ttnn_core_set_cores(of->memory->shard.grid));
+	if (width % tt_divisor(of->memory->shard.width))
 		width = (uint32_t)((width / 32 + cores - 1) / cores * cores * 32);
 	shape.dim[last] = width / of->chips;
 	out = tt_golden_out(golden, &shape, of->dtype);

@@ -41,7 +41,7 @@ tt_status tt_golden_cast_to_fp8(struct tt_golden *golden)
 	TT_GOLDEN_NEED(in && in->shape.rank);
 	shape = in->shape;
 	codes = tt_golden_out(golden, &shape, TTNN_FP8_E4M3);
-	shape.dim[shape.rank - 1] /= BLOCK;
+	shape.dim[tt_from_end(&shape, 1)] /= BLOCK;
 	scales = tt_golden_out(golden, &shape, TTNN_FLOAT32);
 	TT_GOLDEN_NEED(codes && scales);
 	for (uint64_t i = 0; i < in->count; i++) {
@@ -136,7 +136,7 @@ tt_status tt_golden_pack_fp8(struct tt_golden *golden)
 
 	TT_GOLDEN_NEED(latent && scales && rope && latent->shape.rank);
 	shape = latent->shape;
-	shape.dim[shape.rank - 1] = 656;
+	shape.dim[tt_from_end(&shape, 1)] = 656;
 	out = tt_golden_out(golden, &shape, TTNN_FP8_E4M3);
 	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < out->count; i++) {

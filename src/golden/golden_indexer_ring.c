@@ -45,7 +45,7 @@ static const double *key_of(const struct ring *r, uint64_t n)
 	if (r->chunk)
 		find(&piece, &at, n, r->chunk / r->ratio / r->cuts, r->count * r->cuts);
 	at += piece % r->cuts * (rows / r->cuts);
-	return tt_at(r->parts[piece / r->cuts], (r->slot * rows + at) * width);
+	return tt_array_span(r->parts[piece / r->cuts], (r->slot * rows + at) * width, width);
 }
 
 /* The place of the first chip's row: the next token from the start on that it gets. */

@@ -127,7 +127,7 @@ def test_chips_are_spread_along_one_or_two(device):
         with pytest.raises(RuntimeError, match="Output concat dimension must be 1 or 2"):
             ttnn.get_golden_function(ttnn.all_to_all_dispatch)(x, indices, indices, output_concat_dim=dim)
         with pytest.raises(RuntimeError, match="output_shard_dim"):
-            ttnn.get_golden_function(ttnn.all_to_all_combine)(x, indices, indices, axis=1, output_shard_dim=dim)
+            ttnn.get_golden_function(ttnn.all_to_all_combine)(x, indices, indices, cluster_axis=1, output_shard_dim=dim)
 
 
 def test_states_without_a_value_for_each_sum(device):
