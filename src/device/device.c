@@ -276,14 +276,19 @@ static bool each_buffer(const struct tt_event_known *known,
 	return true;
 }
 
-/* Completes a device whose chips are known. Only now it gets a number: failures use none up. */
-static tt_status complete(struct tt_device *device)
+static tt_status complete_model(struct tt_device *device)
 {
 	size_t first = tt_cluster_find(&device->profile->cluster, device->chips[0]);
 
 	tt_workers_init(&device->workers, device->profile, first, compute_grid(device));
 	device->id = atomic_load(&next_id);
-	TT_TRY(make_memory(device));
+	return make_memory(device);
+}
+
+/* Completes a device whose chips are known. Only now it gets a number: failures use none up. */
+static tt_status complete(struct tt_device *device)
+{
+	TT_TRY(complete_model(device));
 	device->id = atomic_fetch_add(&next_id, 1);
 	device->memory->device_id = device->id;
 	fill_info(device);
@@ -410,6 +415,38 @@ enum ttnn_status ttnn_device_open(ttnn_device **out, uint32_t chip,
 	if (status == TTNN_OK)
 		(*out)->closes_parent = true;
 	ttnn_device_unref(parent);
+	return status;
+}
+
+/* Two threads may make it at once: one of theirs stays. */
+tt_status tt_device_model(struct tt_device **out)
+{
+	static _Atomic(struct tt_device *) model;
+	static const struct ttnn_device_options defaults;
+	struct tt_device_setup setup;
+	struct tt_device *device, *other = NULL;
+	struct tt_profile *profile;
+	tt_status status;
+
+	*out = atomic_load(&model);
+	if (*out)
+		return TTNN_OK;
+	TT_TRY(tt_env_check());
+	TT_TRY(tt_profile_open(&profile, NULL));
+	status = settle(&setup, profile, &defaults);
+	if (status == TTNN_OK)
+		status = new_device(&device, profile, &setup, 1, 1);
+	tt_profile_unref(profile);
+	TT_TRY(status);
+	device->chips[0] = profile->cluster.chips[profile->order[0]].id;
+	status = complete_model(device);
+	if (status == TTNN_OK)
+		fill_info(device);
+	if (status != TTNN_OK || !atomic_compare_exchange_strong(&model, &other, device)) {
+		destroy(device);
+		device = other;
+	}
+	*out = device;
 	return status;
 }
 

@@ -84,6 +84,12 @@ tt_status tt_device_check_open(const struct tt_device *device);
 /* The cores of a sub-device. */
 tt_status tt_device_sub_device(const ttnn_core_set **out, struct tt_device *device, uint64_t id);
 
+/*
+ * One chip of the machine that TTNN_DEVICE names, for the rules of operations on tensors that are nowhere: nobody hears
+ * of it, it has no number. Borrowed, the same for the whole process.
+ */
+tt_status tt_device_model(struct tt_device **out);
+
 /* For tests: the id that the next mesh device gets. */
 void tt_device_set_next_id(uint32_t id);
 

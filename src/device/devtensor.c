@@ -12,6 +12,7 @@
 static _Thread_local enum ttnn_run_mode current;
 static _Thread_local bool dry_addresses;
 static _Thread_local bool rerunning;
+static _Thread_local bool asking;
 static _Thread_local int rehearsals;
 
 enum ttnn_run_mode tt_run_mode(void)
@@ -50,6 +51,19 @@ bool tt_rerunning_set(bool on)
 	bool before = rerunning;
 
 	rerunning = on;
+	return before;
+}
+
+bool tt_asking(void)
+{
+	return asking;
+}
+
+bool tt_asking_set(bool on)
+{
+	bool before = asking;
+
+	asking = on;
 	return before;
 }
 

@@ -23,6 +23,13 @@ bool tt_rerunning(void);
 bool tt_rerunning_set(bool on);
 
 /*
+ * Whether this thread only asks what an operation would say (tt_call_rehearse()): it finds no programs in caches and
+ * counts none. Setting it returns what it was before.
+ */
+bool tt_asking(void);
+bool tt_asking_set(bool on);
+
+/*
  * How many dry captures this thread has inside a real one. What runs is told to them as a dry run
  * would tell it, too. Returns the number after `more` were added.
  */

@@ -2,33 +2,111 @@
  * golden.c: what goldens share: their arrays of float64, reading arguments, broadcasting, fused
  * activations; and the call of one (tt_golden_run()).
  *
- * An index outside of an array does not end the process: tt_at() gives a place apart and
- * remembers it, and the whole golden is refused then. Goldens are written for arguments that
- * fit, and anyone may call them with others.
+ * An index outside of an array does not end the process, but the golden: goldens are written for
+ * arguments that fit, and anyone may call them with others. Loops of thousands of lines cannot all ask
+ * whether to go on, so this is the one place of the library from which is jumped: over goldens alone,
+ * which own nothing, to their door.
  */
 #include "golden/golden.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <setjmp.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/deadline.h"
 #include "device/devtensor.h"
+#include "golden/golden_door.h"
 #include "ops/activation.h"
 
-static _Thread_local bool
-	strayed; /* the golden under way asked for an element that an array has not */
+/* ---- ending ------------------------------------------------------------------------------------------ */
+
+#define STEPS 4096 /* elements between two looks at the clock: some microseconds */
+
+enum ending { STRAYED = 1, STOPPED, FAILED };
+
+atomic_int tt_golden_steps;
+static _Thread_local jmp_buf *door; /* of the golden under way */
+
+void tt_golden_look(void)
+{
+	atomic_store_explicit(&tt_golden_steps, STEPS, memory_order_relaxed);
+	if (door && tt_deadline_stop())
+		longjmp(*door, STOPPED);
+}
+
+double *tt_array_stray(void)
+{
+	static _Thread_local double apart;
+
+	if (door)
+		longjmp(*door, STRAYED);
+	apart = 0;
+	return &apart;
+}
+
+double *tt_array_span(const struct tt_array *array, uint64_t first, uint64_t count)
+{
+	if (!count)
+		return NULL;
+	tt_golden_look();
+	if (first >= array->count || count > array->count - first)
+		tt_array_stray();
+	return array->data + first;
+}
+
+uint32_t tt_array_extent(const struct tt_array *array, uint32_t d)
+{
+	if (d >= array->shape.rank)
+		tt_array_stray();
+	return array->shape.dim[d];
+}
+
+int64_t tt_whole(double value)
+{
+	if (isnan(value))
+		return 0;
+	if (value >= 0x1p63)
+		return INT64_MAX;
+	return value <= -0x1p63 ? INT64_MIN : (int64_t)value;
+}
+
+/* ---- arrays ------------------------------------------------------------------------------------------- */
+
+#define PIECE (UINT64_C(1) << 23)
+
+/* What one golden may take: half of the machine's memory, so that zeros for nothing do not end the process. */
+static uint64_t most_bytes(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+
+	return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 2 : UINT64_MAX;
+}
 
 /* One element more than counted: what an empty shape is asked for. */
 static struct tt_array *new_array(struct tt_arena *arena, struct tt_array *array,
 				  const struct ttnn_shape *shape, enum ttnn_dtype dtype)
 {
+	uint64_t most = most_bytes();
+
 	array->shape = *shape;
 	array->dtype = dtype;
 	if (ttnn_shape_volume(&array->count, shape) != TTNN_OK)
 		return NULL;
-	array->data = tt_arena_calloc(arena, array->count + 1, sizeof(double));
+	array->data = NULL;
+	if (arena->bytes <= most && array->count < (most - arena->bytes) / sizeof(double))
+		array->data = tt_arena_alloc(arena, (array->count + 1) * sizeof(double));
 	if (!array->data) {
 		tt_fail_nomem();
 		return NULL;
+	}
+	for (uint64_t i = 0; i <= array->count; i += PIECE) {
+		uint64_t left = array->count + 1 - i;
+
+		if (i)
+			tt_golden_look();
+		memset(array->data + i, 0, (left < PIECE ? left : PIECE) * sizeof(double));
 	}
 	return array;
 }
@@ -124,6 +202,26 @@ const struct tt_array *tt_golden_in(struct tt_golden *golden, const char *name)
 	return tensor ? tt_golden_read(golden, tensor) : NULL;
 }
 
+struct tt_tensor *tt_golden_tensor(const struct tt_golden *golden, const char *name)
+{
+	struct tt_tensor *tensor = tt_call_tensor(&golden->call, name);
+
+	if (tensor)
+		return tensor;
+	tt_fail(TTNN_INVALID, "%s: the golden needs %s", golden->op->name, name);
+	longjmp(*door, FAILED);
+}
+
+struct tt_device *tt_golden_device(const struct tt_golden *golden, const char *name)
+{
+	struct tt_device *device = tt_tensor_device(tt_golden_tensor(golden, name));
+
+	if (device)
+		return device;
+	tt_fail(TTNN_INVALID, "%s: %s must be on a device", golden->op->name, name);
+	longjmp(*door, FAILED);
+}
+
 const struct tt_array *tt_golden_in4(struct tt_golden *golden, const char *name)
 {
 	const struct tt_array *array = tt_golden_in(golden, name);
@@ -215,11 +313,41 @@ static tt_status check_arguments(const struct tt_call *call)
 	return TTNN_OK;
 }
 
+/*
+ * The golden itself: the only function that is jumped to, so that none of its variables is lost. What it reads of devices may be
+ * missing when it was cancelled meanwhile.
+ */
+static tt_status compute(struct tt_golden *golden)
+{
+	jmp_buf *before = door, here;
+	tt_status status;
+
+	switch (setjmp(here)) {
+	case 0:
+		door = &here;
+		status = golden->op->golden(golden);
+		door = before;
+		return tt_deadline_stop() ? tt_deadline_fail(golden->op->name) : status;
+	case STOPPED:
+		door = before;
+		return tt_deadline_fail(golden->op->name);
+	case FAILED:
+		door = before;
+		return TTNN_INVALID; /* the message is set */
+	default:
+		door = before;
+		return tt_fail(TTNN_INVALID,
+			       "%s: the shapes and numbers of its arguments do not fit together",
+			       golden->op->name);
+	}
+}
+
 tt_status tt_golden_run(struct tt_golden *out, struct tt_arena *arena, const char *name,
 			const struct ttnn_arg *args, size_t arg_count)
 {
 	const struct tt_op_entry *entry = tt_op_find(name);
 	struct tt_args *resolved = tt_arena_calloc(arena, 1, sizeof(*resolved));
+	tt_status status;
 
 	if (!entry)
 		return tt_fail(TTNN_NOTFOUND, "there is no operation %s", name);
@@ -233,22 +361,13 @@ tt_status tt_golden_run(struct tt_golden *out, struct tt_arena *arena, const cha
 	out->arena = arena;
 	out->call = (struct tt_call){.entry = entry, .args = resolved, .arena = arena};
 	TT_TRY(check_arguments(&out->call));
-	strayed = false;
-	TT_TRY(entry->op->golden(out));
-	if (strayed)
-		return tt_fail(TTNN_INVALID,
-			       "%s: the shapes and numbers of its arguments do not fit together",
-			       name);
-	return TTNN_OK;
-}
-
-double *tt_array_stray(void)
-{
-	static _Thread_local double apart;
-
-	strayed = true;
-	apart = 0;
-	return &apart;
+	tt_deadline_begin();
+	tt_deadline_watch(true);
+	status = tt_golden_ask(&out->call);
+	if (status == TTNN_OK)
+		status = compute(out);
+	tt_deadline_watch(false);
+	return status;
 }
 
 uint64_t tt_array_index(const struct tt_array *array, const uint64_t *coordinate)

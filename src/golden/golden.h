@@ -8,6 +8,8 @@
 #ifndef TT_GOLDEN_GOLDEN_H
 #define TT_GOLDEN_GOLDEN_H
 
+#include <stdatomic.h>
+
 #include "ops/op.h"
 #include "tensor/fn.h"
 
@@ -30,12 +32,23 @@ struct tt_golden {
 	struct tt_golden_seen *seen; /* what was read of its tensors, the last one first */
 };
 
-/* Runs an operation's golden on these arguments (tensors on host or device are read). */
+/*
+ * Runs an operation's golden on these arguments (tensors on host or device are read): the one door. What the operation
+ * refuses of shapes, ranges and types is refused in its words (golden_door.h). TTNN_CANCELLED or TTNN_TIMEOUT when it was
+ * interrupted or its time is over (base/deadline.h). A golden that asks for an element that is not there ends there and is
+ * refused; so is one whose arrays the machine has no memory for.
+ *
+ * Goldens end in the middle therefore: at every tt_at(), tt_array_span() and tt_golden_*(). They own nothing but what is in the arena.
+ */
 tt_status tt_golden_run(struct tt_golden *out, struct tt_arena *arena, const char *name,
 			const struct ttnn_arg *args, size_t arg_count);
 
 /* The values of a tensor argument, or NULL when it was not given. Tensors are read once, however often they are asked for. */
 const struct tt_array *tt_golden_in(struct tt_golden *golden, const char *name);
+
+/* A tensor that the golden cannot do without, and the device that it must be on: else the golden ends. */
+struct tt_tensor *tt_golden_tensor(const struct tt_golden *golden, const char *name);
+struct tt_device *tt_golden_device(const struct tt_golden *golden, const char *name);
 
 /* The same of a tensor that must have four dimensions: NULL with the message set when it has others. */
 const struct tt_array *tt_golden_in4(struct tt_golden *golden, const char *name);
@@ -54,17 +67,57 @@ struct tt_array *tt_golden_out(struct tt_golden *golden, const struct ttnn_shape
 /* A scratch array that is no output. */
 struct tt_array *tt_golden_temp(struct tt_golden *golden, const struct ttnn_shape *shape);
 
-/* The place apart of tt_at(). */
+/* Elements that goldens may still ask for before one looks at the clock: about so many, of all threads together. */
+extern atomic_int tt_golden_steps;
+
+/* Looks at the clock, and ends the golden of this thread if it has to. For loops that ask for no elements, too. */
+void tt_golden_look(void);
+static inline void tt_golden_step(void)
+{
+	int left = atomic_load_explicit(&tt_golden_steps, memory_order_relaxed) - 1;
+
+	atomic_store_explicit(&tt_golden_steps, left, memory_order_relaxed);
+	if (__builtin_expect(left < 0, 0))
+		tt_golden_look();
+}
+
+/* Ends the golden of this thread: its arguments did not fit together. Without one: a place apart. */
 double *tt_array_stray(void);
 
 /*
- * The element at a flat index. One that the array has not is a place apart, and the golden fails when it is done: its
- * arguments did not fit together. So goldens need not check what they only would read or write past an end.
+ * The element at a flat index. With one that the array has not the golden ends: so goldens need not check what they
+ * only would read or write past an end.
  */
 static inline double *tt_at(const struct tt_array *array, uint64_t index)
 {
-	return index < array->count ? array->data + index : tt_array_stray();
+	tt_golden_step();
+	return __builtin_expect(index < array->count, 1) ? array->data + index : tt_array_stray();
 }
+
+/* The same of `count` elements from `first` on, for plain loops over them; NULL of none. */
+double *tt_array_span(const struct tt_array *array, uint64_t first, uint64_t count);
+
+/* One extent of a tensor that may have too few dimensions: with one that it has not the golden ends. */
+uint32_t tt_array_extent(const struct tt_array *array, uint32_t d);
+
+/* A divisor: with zero the golden ends. */
+static inline uint64_t tt_divisor(uint64_t value)
+{
+	if (!value)
+		tt_array_stray();
+	return value ? value : 1;
+}
+
+/* The place of an extent counted from the end, 1 the last; with one that a shape has not the golden ends. */
+static inline uint32_t tt_from_end(const struct ttnn_shape *shape, uint32_t back)
+{
+	if (back > shape->rank)
+		tt_array_stray();
+	return back > shape->rank ? 0 : shape->rank - back;
+}
+
+/* A number as a whole one, whatever it is: the nearest that there is, 0 of a NaN. */
+int64_t tt_whole(double value);
 
 /* The flat index of a coordinate, and the coordinate of a flat index. */
 uint64_t tt_array_index(const struct tt_array *array, const uint64_t *coordinate);

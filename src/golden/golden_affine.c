@@ -22,7 +22,7 @@ static uint64_t number(struct tt_golden *golden, const char *name, uint64_t fall
 
 static tt_status read_course(struct course *c, struct tt_golden *golden, const char *tensor)
 {
-	const struct tt_device *device = tt_tensor_device(tt_call_tensor(&golden->call, tensor));
+	const struct tt_device *device = tt_golden_device(golden, tensor);
 	bool down = tt_call_int(&golden->call, "sequence_parallel_axis", 0) == 0;
 	uint64_t end;
 
@@ -42,9 +42,11 @@ static uint64_t token_of(const struct course *c, uint64_t row)
 {
 	uint64_t seen = 0;
 
-	for (uint64_t n = 0; n < c->chips * c->rows; n++)
+	for (uint64_t n = 0; n < c->chips * c->rows; n++) {
+		tt_golden_step();
 		if ((c->start + n) / c->rows % c->chips == 0 && seen++ == row)
 			return n;
+	}
 	return UINT64_MAX;
 }
 
@@ -52,6 +54,12 @@ static uint64_t token_of(const struct course *c, uint64_t row)
 static bool follows(const struct course *c, uint64_t row)
 {
 	return row == 0 || token_of(c, row) == token_of(c, row - 1) + 1;
+}
+
+/* The n-th matrix of an array of them. */
+static double *matrix(const struct tt_array *array, uint64_t n, const uint64_t size[2])
+{
+	return tt_array_span(array, n * size[0] * size[1], size[0] * size[1]);
 }
 
 /* state = A·state + B of group g, in double. */
@@ -96,15 +104,14 @@ tt_status tt_golden_affine_reduce(struct tt_golden *golden)
 		for (uint64_t i = 0; i < keys[0]; i++)
 			*tt_at(all, (h * keys[0] + i) * keys[0] + i) = 1;
 		for (uint64_t row = 0; row < c.rows && follows(&c, row); row += CHUNK) {
-			uint64_t g = h * groups + row / (c.rows / groups);
+			uint64_t g = h * groups + row / tt_divisor(c.rows / groups);
 
-			if (row % (c.rows / groups) || token_of(&c, row) >= c.count)
+			if (row % tt_divisor(c.rows / groups) || token_of(&c, row) >= c.count)
 				continue;
-			step(tt_at(all, h * keys[0] * keys[0]), tt_at(next, 0),
-			     tt_at(a, g * keys[0] * keys[0]), NULL, keys);
-			step(tt_at(sums, h * size[0] * size[1]), tt_at(next, 0),
-			     tt_at(a, g * keys[0] * keys[0]), tt_at(b, g * size[0] * size[1]),
-			     size);
+			step(matrix(all, h, keys), tt_array_span(next, 0, keys[0] * keys[1]),
+			     matrix(a, g, keys), NULL, keys);
+			step(matrix(sums, h, size), tt_array_span(next, 0, size[0] * size[1]),
+			     matrix(a, g, keys), matrix(b, g, size), size);
 		}
 	}
 	return TTNN_OK;
@@ -140,23 +147,25 @@ tt_status tt_golden_affine_scan(struct tt_golden *golden)
 	next = tt_golden_temp(golden, &(struct ttnn_shape){1, {(uint32_t)(part)}});
 	TT_GOLDEN_NEED(out && state && next);
 	for (uint64_t n = 0; n < in[0]->shape.dim[0]; n++) {
-		uint64_t each = c.rows / groups, first = n % groups * each, h = n / groups;
+		uint64_t each = c.rows / tt_divisor(groups), first = n % tt_divisor(groups) * each,
+			 h = n / groups;
 		bool tail = false;
 
 		if (first == 0)
-			copy(tt_at(state, 0), tt_at(in[2], h * part), part);
+			copy(matrix(state, 0, size), matrix(in[2], h, size), part);
 		if (!follows(&c, first))
-			copy(tt_at(state, 0), tt_at(in[5], h * part), part);
-		copy(tt_at(out, n * part), tt_at(state, 0), part);
+			copy(matrix(state, 0, size), matrix(in[5], h, size), part);
+		copy(matrix(out, n, size), matrix(state, 0, size), part);
 		for (uint64_t row = first + 1; row < first + each; row++)
 			if (!follows(&c, row)) {
-				copy(tt_at(state, 0), tt_at(in[5], h * part), part);
+				copy(matrix(state, 0, size), matrix(in[5], h, size), part);
 				tail = true;
 			}
 		for (uint64_t row = 1; row <= first && !tail; row++)
 			tail = !follows(&c, row);
-		step(tt_at(state, 0), tt_at(next, 0), tt_at(in[tail ? 3 : 0], n * square),
-		     tt_at(in[tail ? 4 : 1], n * part), size);
+		step(matrix(state, 0, size), matrix(next, 0, size),
+		     tt_array_span(in[tail ? 3 : 0], n * square, square),
+		     matrix(in[tail ? 4 : 1], n, size), size);
 	}
 	return TTNN_OK;
 }
@@ -179,12 +188,14 @@ tt_status tt_golden_affine_chain(struct tt_golden *golden)
 	next = tt_golden_temp(golden, &(struct ttnn_shape){1, {(uint32_t)(part)}});
 	parts = tt_golden_temp(golden, &(struct ttnn_shape){1, {(uint32_t)(size[0] * wide)}});
 	TT_GOLDEN_NEED(entry && state && next && parts);
-	copy(tt_at(state, 0), tt_at(initial, 0), initial->count);
+	copy(tt_array_span(state, 0, initial->count), tt_array_span(initial, 0, initial->count),
+	     initial->count);
 	for (uint64_t s = 0; s < c.chips; s++) {
 		uint64_t rank = (first + s) % c.chips;
 
 		if (rank == 0)
-			copy(tt_at(entry, 0), tt_at(state, 0), state->count);
+			copy(tt_array_span(entry, 0, state->count),
+			     tt_array_span(state, 0, state->count), state->count);
 		for (uint64_t h = 0; h < heads; h++) {
 			for (uint64_t i = 0; i < size[0] * wide; i++) {
 				uint64_t row = i / wide, column = i % wide;
@@ -195,8 +206,9 @@ tt_status tt_golden_affine_chain(struct tt_golden *golden)
 				*tt_at(parts, to) =
 					*tt_at(steps, ((rank * heads + h) * size[0]) * wide + i);
 			}
-			step(tt_at(state, h * part), tt_at(next, 0), tt_at(parts, 0),
-			     tt_at(parts, size[0] * size[0]), size);
+			step(matrix(state, h, size), matrix(next, 0, size),
+			     tt_array_span(parts, 0, size[0] * size[0]),
+			     tt_array_span(parts, size[0] * size[0], part), size);
 		}
 	}
 	return TTNN_OK;

@@ -105,7 +105,7 @@ static const double *row_at(const struct tt_array *array, uint64_t index, uint64
 static double score(const struct view *view, const struct place *p, const double *q, uint64_t j)
 {
 	uint64_t heads = view->decode ? view->q->shape.dim[2] : view->q->shape.dim[1];
-	uint64_t key = p->head / (heads / view->k->shape.dim[1]);
+	uint64_t key = p->head / tt_divisor(heads / tt_divisor(view->k->shape.dim[1]));
 	uint64_t width = view->q->shape.dim[3];
 	const double *k = row_at(view->k, column(view, view->k, p->batch, key, j), width);
 	double sum = 0;
@@ -131,7 +131,7 @@ static double score(const struct view *view, const struct place *p, const double
 static void attend(double *out, const struct view *view, const struct place *p, const double *q)
 {
 	uint64_t heads = view->decode ? view->q->shape.dim[2] : view->q->shape.dim[1];
-	uint64_t key = p->head / (heads / view->v->shape.dim[1]);
+	uint64_t key = p->head / tt_divisor(heads / tt_divisor(view->v->shape.dim[1]));
 	uint64_t width = view->v_width, most = columns(view);
 	double best = -INFINITY, total = 0, sink = -INFINITY;
 
@@ -271,8 +271,8 @@ tt_status tt_golden_attention(struct tt_golden *golden)
 				uint64_t to = concat ? (b * dim[2] + row) * dim[1] + h
 						     : (b * dim[1] + h) * dim[2] + row;
 
-				attend(tt_at(out, to * width), &view, &place,
-				       tt_at(view.q, at(view.q, b, h, row, 0)));
+				attend(tt_array_span(out, to * width, width), &view, &place,
+				       tt_array_span(view.q, at(view.q, b, h, row, 0), dim[3]));
 			}
 	return TTNN_OK;
 }
@@ -306,8 +306,9 @@ tt_status tt_golden_attention_decode(struct tt_golden *golden)
 				place.position = (int64_t)*tt_at(positions, b);
 			else if (b < count)
 				place.position = list[b];
-			attend(tt_at(out, row * view.v_width), &view, &place,
-			       tt_at(view.q, row * view.q->shape.dim[3]));
+			attend(tt_array_span(out, row * view.v_width, view.v_width), &view, &place,
+			       tt_array_span(view.q, row * view.q->shape.dim[3],
+					     view.q->shape.dim[3]));
 		}
 	return TTNN_OK;
 }
@@ -318,7 +319,8 @@ static void attend_chosen(double *out, const struct view *view, const struct pla
 {
 	const struct tt_array *chosen = view->chosen;
 	uint64_t heads = view->q->shape.dim[1], group = heads / chosen->shape.dim[1];
-	uint64_t each = chosen->shape.dim[3], key = p->head / (heads / view->k->shape.dim[1]);
+	uint64_t each = chosen->shape.dim[3],
+		 key = p->head / tt_divisor(heads / tt_divisor(view->k->shape.dim[1]));
 	const double *list = row_at(chosen, at(chosen, 0, p->head / group, p->row, 0), each);
 	double best = -INFINITY, total = 0;
 
@@ -391,8 +393,11 @@ tt_status tt_golden_attention_sparse(struct tt_golden *golden)
 			const struct place place = {slot, h, row,
 						    (start > 0 ? start : 0) + (int64_t)row};
 
-			attend_chosen(tt_at(out, (h * shape.dim[2] + row) * view.v_width), &view,
-				      &place, tt_at(view.q, at(view.q, 0, h, row, 0)));
+			attend_chosen(tt_array_span(out, (h * shape.dim[2] + row) * view.v_width,
+						    view.v_width),
+				      &view, &place,
+				      tt_array_span(view.q, at(view.q, 0, h, row, 0),
+						    view.q->shape.dim[3]));
 		}
 	return TTNN_OK;
 }

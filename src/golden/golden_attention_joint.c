@@ -55,13 +55,15 @@ static tt_status attend_all(struct tt_golden *golden, const struct tt_array *q,
 			double sum = 0;
 
 			for (uint64_t c = 0; c < width; c++)
-				sum += *tt_at(q, i * width + c) * element(k, i / rows, j, c);
+				sum += *tt_at(q, i * width + c) *
+				       element(k, i / tt_divisor(rows), j, c);
 			weights->data[j] = sum * scale;
 			best = fmax(best, sum * scale);
 		}
 		for (uint64_t j = 0; j < columns; j++)
 			weights->data[j] = exp(weights->data[j] - best);
-		attend(out->data + i * width, weights->data, v, i / rows);
+		attend(tt_array_span(out, i * width, width), weights->data, v,
+		       i / tt_divisor(rows));
 	}
 	return TTNN_OK;
 }

@@ -54,7 +54,8 @@ static const double *row_of(const struct tt_array *array, uint64_t batch, uint64
 {
 	const uint32_t *dim = array->shape.dim;
 
-	return tt_at(array, ((batch * dim[1] + head / (heads / dim[1])) * dim[2] + i) * dim[3]);
+	head /= tt_divisor(heads / tt_divisor(dim[1]));
+	return tt_array_span(array, ((batch * dim[1] + head) * dim[2] + i) * dim[3], dim[3]);
 }
 
 /* A row's sums so far: of weights and of weighted values, both relative to the largest score. */
@@ -156,13 +157,14 @@ static tt_status attend_all(struct tt_golden *golden, const struct tt_array *q,
 		uint64_t row = n % dim[2],
 			 head[] = {n / dim[2] / dim[1], n / dim[2] % dim[1], dim[1]};
 		uint64_t at = joint ? 0 : query_place(golden, rules, &both[0], row);
-		struct sums sums = {-INFINITY, 0, out->data + n * width, width, at};
+		struct sums sums = {-INFINITY, 0, tt_array_span(out, n * width, width), width, at};
 
 		if (at == UINT64_MAX)
 			continue;
 		if (sink)
 			add_score(&sums, *tt_at(sink, head[1]) * rules->scale, NULL);
-		attend_row(&sums, tt_at(q, n * q->shape.dim[3]), head, rules, both);
+		attend_row(&sums, tt_array_span(q, n * q->shape.dim[3], q->shape.dim[3]), head,
+			   rules, both);
 		for (uint32_t c = 0; c < width && sums.total > 0; c++)
 			sums.values[c] /= sums.total;
 	}
@@ -173,7 +175,7 @@ tt_status tt_golden_attention_ring(struct tt_golden *golden)
 {
 	struct tt_call *call = &golden->call;
 	const struct tt_array *q = tt_golden_in4(golden, "input_tensor_q"), *joint = NULL;
-	const struct tt_device *device = tt_tensor_device(tt_call_tensor(call, "input_tensor_q"));
+	const struct tt_device *device = tt_golden_device(golden, "input_tensor_q");
 	int64_t axis = tt_call_int(call, "cluster_axis", 1);
 	bool latent = tt_call_tensor(call, "input_tensor_kv") != NULL;
 	struct ttnn_shape rest;
@@ -269,7 +271,7 @@ tt_status tt_golden_attention_distributed(struct tt_golden *golden)
 		uint64_t i = n % (2 * part), head = n / (2 * part) % shape.dim[1];
 		uint64_t batch = n / (2 * part) / shape.dim[1], width = shape.dim[3];
 		uint64_t at = i < part ? place * part + i : (2 * ring - 2 - place) * part + i;
-		struct sums sums = {-INFINITY, 0, out->data + n * width, width, at};
+		struct sums sums = {-INFINITY, 0, tt_array_span(out, n * width, width), width, at};
 		const double *own = row_of(q, batch, head, shape.dim[1], at);
 
 		for (uint64_t j = 0; j <= start + at; j++) {

@@ -25,6 +25,8 @@ static const struct tt_array *either(struct tt_golden *golden, const char *one, 
 
 static bool has_row(const struct tt_array *array, const uint64_t place[4])
 {
+	if (array->shape.rank != 4)
+		tt_array_stray();
 	for (unsigned i = 0; i < 3; i++)
 		if (place[i] >= array->shape.dim[i])
 			return false;
@@ -37,11 +39,13 @@ uint64_t tt_golden_paged_element(const struct tt_array *cache, const struct tt_p
 	const uint32_t *dim = cache->shape.dim;
 	uint64_t down, across, tile;
 
+	if (cache->shape.rank != 4)
+		return UINT64_MAX; /* which no array has */
 	if (!view || (view->heads == dim[1] && view->rows == dim[2] && view->width == dim[3]))
 		return tt_array_index(cache, place);
 	if (dim[2] % TT_TILE || dim[3] % TT_TILE || view->rows % TT_TILE || view->width % TT_TILE ||
 	    !dim[2] || !dim[3])
-		return UINT64_MAX; /* which no array has */
+		return UINT64_MAX;
 	down = dim[2] / TT_TILE;
 	across = dim[3] / TT_TILE;
 	tile = (place[1] * (view->rows / TT_TILE) + place[2] / TT_TILE) * (view->width / TT_TILE) +
@@ -90,6 +94,8 @@ tt_status tt_golden_update_cache(struct tt_golden *golden)
 	int64_t offset = tt_call_int(&golden->call, "batch_offset", 0);
 
 	TT_GOLDEN_NEED(out && in);
+	TT_NEED(position >= 0 && position < tt_array_extent(out, 2),
+		"position %u is beyond the cache's %u", (uint32_t)position, out->shape.dim[2]);
 	for (uint64_t h = 0; h < in->shape.dim[1]; h++)
 		for (uint64_t b = 0; b < out->shape.dim[0]; b++) {
 			const uint64_t to[4] = {b, h, (uint64_t)position, 0};

@@ -188,7 +188,8 @@ tt_status tt_golden_dispatch_metadata(struct tt_golden *golden)
 				*tt_at(out[2], row * all + i) =
 					i < k ? *tt_at(scores, t * k + i) : 1;
 			}
-			if (!first_owns(golden, owners, chip, tt_at(out[1], row * all), all))
+			if (!first_owns(golden, owners, chip, tt_array_span(out[1], row * all, all),
+					all))
 				continue;
 			for (uint64_t c = 0; c < width; c++)
 				*tt_at(out[0], row * width + c) = *tt_at(in, t * width + c);
@@ -353,7 +354,7 @@ tt_status tt_golden_reduce_to_root(struct tt_golden *golden)
 	double scale = tt_call_real(&golden->call, "scale_fp32", 1);
 	const struct tt_array *m, *s, *l;
 	struct tt_array *out[3];
-	uint64_t ratio, core = tt_call_tensor(&golden->call, names[1])->spec.memory.shard.width;
+	uint64_t ratio, core = tt_golden_tensor(golden, names[1])->spec.memory.shard.width;
 	struct tt_golden_mesh members;
 
 	TT_TRY(tt_golden_mesh_find(&members, golden, names[0]));
@@ -457,7 +458,7 @@ static tt_status gathered(struct tt_golden *golden, bool reversed)
 
 	TT_TRY(golden_dim(&moving.dim, golden, "dim"));
 	TT_TRY(tt_golden_mesh_find(&members, golden, "input_tensor"));
-	shape = tt_call_tensor(&golden->call, "input_tensor")->spec.shape;
+	shape = tt_golden_tensor(golden, "input_tensor")->spec.shape;
 	moving.extent = shape.dim[moving.dim];
 	shape.dim[moving.dim] *= members.count;
 	return fill_moved(golden, &shape, &moving);
@@ -484,7 +485,7 @@ tt_status tt_golden_all_to_all(struct tt_golden *golden)
 	TT_TRY(golden_dim(&moving.dim, golden, "in_dim"));
 	TT_TRY(golden_dim(&to, golden, "out_dim"));
 	TT_TRY(tt_golden_mesh_find(&members, golden, "input_tensor"));
-	shape = tt_call_tensor(&golden->call, "input_tensor")->spec.shape;
+	shape = tt_golden_tensor(golden, "input_tensor")->spec.shape;
 	shape.dim[to] /= members.count;
 	TT_NEED(shape.dim[to], "nothing to cut for %u chips", members.count);
 	moving.extent = shape.dim[moving.dim];
@@ -501,7 +502,7 @@ tt_status tt_golden_slice_reshard(struct tt_golden *golden)
 
 	TT_TRY(golden_dim(&moving.dim, golden, "dim"));
 	TT_TRY(tt_golden_mesh_find(&members, golden, "input_tensor"));
-	shape = tt_call_tensor(&golden->call, "input_tensor")->spec.shape;
+	shape = tt_golden_tensor(golden, "input_tensor")->spec.shape;
 	moving.extent = shape.dim[moving.dim];
 	shape.dim[moving.dim] =
 		(uint32_t)tt_call_int(&golden->call, "output_dim_shape", 0) / members.count;
@@ -600,13 +601,14 @@ static double sum_at(const struct tt_array *sum, const uint64_t *at)
 
 tt_status tt_golden_first_part(struct tt_golden *golden, const struct tt_golden_shards *of)
 {
-	uint64_t cores = ttnn_core_set_cores(of->memory->shard.grid);
 	struct ttnn_shape shape = of->sum->shape;
-	uint32_t last = shape.rank - 1, width = shape.dim[last];
-	uint64_t at[TTNN_MAX_RANK];
+	uint32_t last = tt_from_end(&shape, 1), width = shape.dim[last];
+	uint64_t at[TTNN_MAX_RANK], cores;
 	struct tt_array *out;
 
-	if (width % of->memory->shard.width)
+	TT_NEED(of->memory->has_shard, "%s: the golden needs a sharded tensor", golden->op->name);
+	cores = tt_divisor(ttnn_core_set_cores(of->memory->shard.grid));
+	if (width % tt_divisor(of->memory->shard.width))
 		width = (uint32_t)((width / 32 + cores - 1) / cores * cores * 32);
 	shape.dim[last] = width / of->chips;
 	out = tt_golden_out(golden, &shape, of->dtype);

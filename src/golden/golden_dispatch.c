@@ -152,7 +152,7 @@ tt_status tt_golden_prefill_combine(struct tt_golden *golden)
 		fields = tt_shape_last(&from->shape, 1);
 		pages = tt_shape_last(&from->shape, 2);
 		for (uint64_t page = 0; page < pages; page++) {
-			const double *place = tt_at(from, page * fields);
+			const double *place = tt_array_span(from, page * fields, 3);
 			uint64_t slot = (uint64_t)place[1] * shape.dim[3] + (uint64_t)place[2];
 
 			if (place[0] != 0 || !is_used(golden, chip, m, page))

@@ -438,8 +438,9 @@ static tt_status append_shared(struct tt_golden *golden, const char *const names
 		}
 		at[1] -= routed->shape.dim[1];
 		tile = (int64_t)at[dim] / SIDE;
-		while (before(tiles, core + 1, cores) <= tile)
+		while (core < cores && before(tiles, core + 1, cores) <= tile)
 			core++;
+		tt_divisor(core < cores);
 		tile -= before(tiles, core, cores);
 		if (tile >= share(own, core, cores))
 			continue;

@@ -11,7 +11,7 @@ static struct tt_array *product(struct tt_golden *golden, const struct tt_array 
 	uint64_t depth = tt_shape_last(&a->shape, 1), width = tt_shape_last(&b->shape, 1);
 	struct tt_array *out;
 
-	shape.dim[shape.rank - 1] = (uint32_t)width;
+	shape.dim[tt_from_end(&shape, 1)] = (uint32_t)width;
 	out = tt_golden_temp(golden, &shape);
 	for (uint64_t i = 0; out && i < out->count; i++)
 		for (uint64_t k = 0; k < depth; k++)
@@ -97,7 +97,7 @@ static tt_status expert_row(struct tt_array *out, uint64_t row, struct tt_golden
 	struct tt_array tokens = *x;
 
 	TT_GOLDEN_NEED(gate && up && down);
-	tokens.data += row * width;
+	tokens.data = tt_array_span(x, row * width, width);
 	tokens.count = width;
 	between = tt_golden_temp(golden, &(struct ttnn_shape){1, {tt_shape_last(&gate->shape, 1)}});
 	TT_GOLDEN_NEED(between);
@@ -124,7 +124,7 @@ tt_status tt_golden_unified_ffn(struct tt_golden *golden)
 	const struct tt_array *starts = tt_golden_in(golden, "expert_region_offsets");
 	const struct tt_array *counts = tt_golden_in(golden, "expert_token_counts");
 	const struct tt_array *table = tt_golden_in(golden, "global_expert_idx_table");
-	bool rows = tt_call_tensor(&golden->call, "dispatched_buffer")->spec.layout != TTNN_TILE;
+	bool rows = tt_golden_tensor(golden, "dispatched_buffer")->spec.layout != TTNN_TILE;
 	double room = (double)tt_call_int(&golden->call, "max_dispatched_tokens_per_expert", 0);
 	struct tt_array *out = x ? tt_golden_out(golden, &x->shape, TTNN_BFLOAT8_B) : NULL;
 

@@ -88,7 +88,9 @@ static double polygamma(int n, double x)
 
 	if (n == 0 && x <= 0)
 		return x == floor(x) ? NAN : polygamma(0, 1 - x) - acos(-1.0) / tan(acos(-1.0) * x);
-	for (int k = 2; k <= n; k++)
+	if (n < 0)
+		return NAN;
+	for (int k = 2; k <= n && isfinite(factorial); k++)
 		factorial *= k;
 	if (n > 0 && x < 0 && x == floor(x))
 		return pow(-1, n + 1) * INFINITY;

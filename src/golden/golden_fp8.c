@@ -12,12 +12,24 @@ static double nearest_e4m3(double x)
 	double size = fabs(x), step;
 	int exponent;
 
-	if (size == 0)
+	if (size == 0 || isnan(x))
 		return x;
+	if (isinf(x))
+		return copysign(448, x);
 	frexp(size, &exponent);
 	step = ldexp(1, (exponent - 1 < -6 ? -6 : exponent - 1) - 3);
 	size = nearbyint(size / step) * step;
 	return copysign(size > 448 ? 448 : size, x);
+}
+
+/* The smallest power of two that is no less. */
+static double power_from(double x)
+{
+	int exponent;
+
+	if (!isfinite(x))
+		return x;
+	return ldexp(1, frexp(x, &exponent) == 0.5 ? exponent - 1 : exponent);
 }
 
 tt_status tt_golden_cast_to_fp8(struct tt_golden *golden)
@@ -29,20 +41,17 @@ tt_status tt_golden_cast_to_fp8(struct tt_golden *golden)
 	TT_GOLDEN_NEED(in && in->shape.rank);
 	shape = in->shape;
 	codes = tt_golden_out(golden, &shape, TTNN_FP8_E4M3);
-	shape.dim[shape.rank - 1] /= BLOCK;
+	shape.dim[tt_from_end(&shape, 1)] /= BLOCK;
 	scales = tt_golden_out(golden, &shape, TTNN_FLOAT32);
 	TT_GOLDEN_NEED(codes && scales);
 	for (uint64_t i = 0; i < in->count; i++) {
-		double most = 1e-4, scale, power = 1;
+		double most = 1e-4, scale, power;
 
 		for (uint64_t k = i / BLOCK * BLOCK; k < (i / BLOCK + 1) * BLOCK; k++)
 			if (fabs(*tt_at(in, k)) > most)
 				most = fabs(*tt_at(in, k));
 		scale = most / 448;
-		while (power < scale)
-			power *= 2;
-		while (power / 2 >= scale)
-			power /= 2;
+		power = power_from(scale);
 		if (tt_call_bool(&golden->call, "round_scale_to_power_of_two", false))
 			scale = power;
 		*tt_at(scales, i / BLOCK) = scale;
@@ -127,7 +136,7 @@ tt_status tt_golden_pack_fp8(struct tt_golden *golden)
 
 	TT_GOLDEN_NEED(latent && scales && rope && latent->shape.rank);
 	shape = latent->shape;
-	shape.dim[shape.rank - 1] = 656;
+	shape.dim[tt_from_end(&shape, 1)] = 656;
 	out = tt_golden_out(golden, &shape, TTNN_FP8_E4M3);
 	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < out->count; i++) {

@@ -45,8 +45,8 @@ static struct ttnn_shape product_shape(const struct tt_golden *golden, const str
 	struct ttnn_shape shape = *a;
 
 	if (tt_call_bool(&golden->call, "transpose_a", false) && shape.rank > 1)
-		shape.dim[shape.rank - 2] = tt_shape_last(a, 1);
-	shape.dim[shape.rank - 1] =
+		shape.dim[tt_from_end(&shape, 2)] = tt_shape_last(a, 1);
+	shape.dim[tt_from_end(&shape, 1)] =
 		tt_shape_last(b, tt_call_bool(&golden->call, "transpose_b", false) ? 2 : 1);
 	return shape;
 }
@@ -65,7 +65,7 @@ static tt_status gathered(struct tt_array **out, struct tt_golden *golden, const
 	own = tt_shape_last(&shape, 1);
 	TT_NEED(shape.rank >= 2 && own, "the golden of a product needs rows");
 	width = own * mesh.count;
-	shape.dim[shape.rank - 1] = (uint32_t)width;
+	shape.dim[tt_from_end(&shape, 1)] = (uint32_t)width;
 	*out = result ? tt_golden_out(golden, &shape, in->spec.dtype)
 		      : tt_golden_temp(golden, &shape);
 	TT_NEED_MEMORY(*out);
@@ -82,7 +82,7 @@ static tt_status gathered(struct tt_array **out, struct tt_golden *golden, const
 tt_status tt_golden_gather_matmul(struct tt_golden *golden)
 {
 	const struct tt_array *weight, *bias = tt_golden_mesh_in(golden, "bias", 0);
-	enum ttnn_dtype dtype = tt_call_tensor(&golden->call, "input_tensor")->spec.dtype;
+	enum ttnn_dtype dtype = tt_golden_tensor(golden, "input_tensor")->spec.dtype;
 	struct tt_array *all, *out;
 	struct ttnn_shape shape;
 
@@ -121,7 +121,7 @@ static tt_status scattered(struct tt_array **result, struct tt_golden *golden,
 		one = i ? tt_golden_temp(golden, &shape) : tt_golden_out(golden, &shape, dtype);
 		if (i == 0) {
 			own = one;
-			shape.dim[shape.rank - 1] /= mesh.count;
+			shape.dim[tt_from_end(&shape, 1)] /= mesh.count;
 			out = tt_golden_out(golden, &shape, given ? given->spec.dtype : dtype);
 		}
 		TT_NEED_MEMORY(one && out ? one : NULL);
@@ -229,7 +229,7 @@ static tt_status paired(struct tt_array **out, struct tt_golden *golden, struct 
 	*out = whole;
 	if (!half || !tt_call_bool(&golden->call, "fuse_swiglu", false))
 		return TTNN_OK;
-	shape.dim[shape.rank - 1] = (uint32_t)half;
+	shape.dim[tt_from_end(&shape, 1)] = (uint32_t)half;
 	*out = tt_golden_temp(golden, &shape);
 	TT_NEED_MEMORY(*out);
 	for (uint64_t i = 0; i < (*out)->count; i++) {
@@ -262,12 +262,12 @@ static tt_status gated(struct tt_array *out, struct tt_golden *golden, const str
 static tt_status chunk(uint64_t *from, struct tt_golden *golden, const struct tt_array *whole,
 		       uint32_t columns)
 {
-	enum ttnn_dtype dtype = tt_call_tensor(&golden->call, "input_tensor")->spec.dtype;
+	enum ttnn_dtype dtype = tt_golden_tensor(golden, "input_tensor")->spec.dtype;
 	struct ttnn_shape shape = whole->shape;
 	uint64_t width = tt_shape_last(&shape, 1);
 	struct tt_array *out;
 
-	shape.dim[shape.rank - 1] = columns;
+	shape.dim[tt_from_end(&shape, 1)] = columns;
 	out = tt_golden_out(golden, &shape, tt_call_dtype(&golden->call, "dtype", dtype));
 	TT_NEED_MEMORY(out);
 	for (uint64_t i = 0; i < out->count; i++)
@@ -279,8 +279,7 @@ static tt_status chunk(uint64_t *from, struct tt_golden *golden, const struct tt
 /* The weights as the first chip has them in the end: gathered along the other axis, if at all. */
 static const struct tt_array *weights_of(struct tt_golden *golden)
 {
-	const struct tt_device *device =
-		tt_tensor_device(tt_call_tensor(&golden->call, "weight_tensor"));
+	const struct tt_device *device = tt_golden_device(golden, "weight_tensor");
 	int64_t axis = tt_call_int(&golden->call, "fsdp_cluster_axis", -1);
 	const struct tt_array *own = tt_golden_mesh_in(golden, "weight_tensor", 0);
 	uint32_t chips = axis == 0 ? device->rows : device->cols;
@@ -290,7 +289,7 @@ static const struct tt_array *weights_of(struct tt_golden *golden)
 	if (axis < 0 || !own)
 		return own;
 	shape = own->shape;
-	shape.dim[shape.rank - 2] *= chips;
+	shape.dim[tt_from_end(&shape, 2)] *= chips;
 	all = tt_golden_temp(golden, &shape);
 	for (uint32_t chip = 0; all && chip < chips; chip++) {
 		own = tt_golden_mesh_in(golden, "weight_tensor",

@@ -59,7 +59,8 @@ static tt_status results(struct tt_array **weights, struct tt_array **experts,
 
 	TT_GOLDEN_NEED(scores && scores->shape.rank);
 	shape = scores->shape;
-	shape.dim[shape.rank - 1] = (uint32_t)tt_call_int(&golden->call, "n_activated_experts", 8);
+	shape.dim[tt_from_end(&shape, 1)] =
+		(uint32_t)tt_call_int(&golden->call, "n_activated_experts", 8);
 	*weights = tt_golden_out(golden, &shape, TTNN_BFLOAT16);
 	*experts = tt_golden_out(golden, &shape, TTNN_UINT16);
 	TT_GOLDEN_NEED(*weights && *experts);
@@ -102,8 +103,8 @@ tt_status tt_golden_grouped_topk(struct tt_golden *golden)
 	active = tt_shape_last(&weights->shape, 1);
 	for (uint64_t i = 0; i < bias->count; i++)
 		*tt_at(biased, i) = *tt_at(bias, i) + score_at(golden, i / width, i % width);
-	for (uint64_t token = 0; token < bias->count / width; token++) {
-		double *own = tt_at(biased, token * width);
+	for (uint64_t token = 0; token < bias->count / tt_divisor(width); token++) {
+		double *own = tt_array_span(biased, token * width, width);
 
 		if (tt_call_int(&golden->call, "n_groups", 8) == 8 && width == 256)
 			leave_groups(own);

@@ -116,7 +116,7 @@ tt_status tt_golden_neighbor_halo(struct tt_golden *golden)
 		"a picture with a rim of %" PRId64 ", %" PRId64 " and %" PRId64 " has no golden",
 		up, left, right);
 	TT_GOLDEN_NEED(before);
-	out = tt_golden_out(golden, &before->shape, tt_call_tensor(call, "input")->spec.dtype);
+	out = tt_golden_out(golden, &before->shape, tt_golden_tensor(golden, "input")->spec.dtype);
 	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < out->count; i++)
 		*tt_at(out, i) = *tt_at(before, i);
@@ -164,7 +164,7 @@ tt_status tt_golden_halo_scatter(struct tt_golden *golden)
 	out = tt_golden_out(golden,
 			    &TT_SHAPE(in->shape.dim[0], in->shape.dim[1], (uint32_t)tall,
 				      (uint32_t)wide, (uint32_t)channels),
-			    tt_call_tensor(call, "interior_src")->spec.dtype);
+			    tt_golden_tensor(golden, "interior_src")->spec.dtype);
 	TT_GOLDEN_NEED(out);
 	section[1] = frames * up * (wide - 2 * aside);
 	section[2] = 2 * section[1];

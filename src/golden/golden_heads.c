@@ -218,7 +218,7 @@ tt_status tt_golden_split_heads(struct tt_golden *golden)
 	TT_GOLDEN_NEED(in);
 	across = in->shape.dim[3];
 	width = across / 3 / heads;
-	per = heads / blocks_of(&tt_call_tensor(&golden->call, "input_tensor")->spec.memory);
+	per = heads / blocks_of(&tt_golden_tensor(golden, "input_tensor")->spec.memory);
 	if (!per || !width)
 		return tt_fail(TTNN_INVALID, "%s: %" PRIu64 " columns are too few for the heads",
 			       golden->op->name, across);

@@ -45,7 +45,7 @@ static const double *key_of(const struct ring *r, uint64_t n)
 	if (r->chunk)
 		find(&piece, &at, n, r->chunk / r->ratio / r->cuts, r->count * r->cuts);
 	at += piece % r->cuts * (rows / r->cuts);
-	return tt_at(r->parts[piece / r->cuts], (r->slot * rows + at) * width);
+	return tt_array_span(r->parts[piece / r->cuts], (r->slot * rows + at) * width, width);
 }
 
 /* The place of the first chip's row: the next token from the start on that it gets. */
@@ -81,7 +81,7 @@ static double score(const struct ring *r, uint64_t row, uint64_t key)
 static tt_status read_ring(struct ring *r, struct tt_golden *golden)
 {
 	const struct tt_call *call = &golden->call;
-	const struct tt_device *device = tt_tensor_device(tt_call_tensor(call, "q"));
+	const struct tt_device *device = tt_golden_device(golden, "q");
 	struct tt_golden_mesh mesh;
 
 	TT_TRY(tt_golden_mesh_find(&mesh, golden, "q"));

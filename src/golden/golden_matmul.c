@@ -33,8 +33,8 @@ static struct side side_of(const struct tt_array *array, bool left, bool transpo
 		side.cols = left ? shape->dim[0] : 1;
 		return side;
 	}
-	side.rows = shape->dim[shape->rank - 2];
-	side.cols = shape->dim[shape->rank - 1];
+	side.rows = shape->dim[tt_from_end(shape, 2)];
+	side.cols = shape->dim[tt_from_end(shape, 1)];
 	for (uint32_t i = 0; i + 2 < shape->rank; i++)
 		side.batch *= shape->dim[i];
 	return side;
@@ -259,7 +259,7 @@ static tt_status joined(struct tt_array **out, struct tt_golden *golden)
 	shape = parts[0]->shape;
 	n = tt_shape_last(&b->shape, 1);
 	k = tt_shape_last(&b->shape, 2);
-	shape.dim[shape.rank - 1] = (uint32_t)n;
+	shape.dim[tt_from_end(&shape, 1)] = (uint32_t)n;
 	*out = tt_golden_out(golden, &shape,
 			     tt_call_dtype(&golden->call, "dtype", parts[0]->dtype));
 	TT_NEED_MEMORY(*out);
@@ -288,16 +288,16 @@ static tt_status swiglu(struct tt_golden *golden)
 	uint64_t width = tt_shape_last(&shape, 1) / 2;
 	struct tt_array *out;
 
-	shape.dim[shape.rank - 1] = (uint32_t)width;
+	shape.dim[tt_from_end(&shape, 1)] = (uint32_t)width;
 	golden->out_count = 0;
 	out = tt_golden_out(golden, &shape, whole.dtype);
 	TT_NEED_MEMORY(out);
 	for (uint64_t i = 0; width && i < out->count; i++) {
 		uint64_t column = i % width, at = column / TT_TILE * 2 * TT_TILE + column % TT_TILE;
-		double gate = whole.data[i / width * 2 * width + at];
+		double gate = *tt_at(&whole, i / width * 2 * width + at);
 
-		*tt_at(out, i) =
-			gate / (1 + exp(-gate)) * whole.data[i / width * 2 * width + at + TT_TILE];
+		*tt_at(out, i) = gate / (1 + exp(-gate)) *
+				 *tt_at(&whole, i / width * 2 * width + at + TT_TILE);
 	}
 	return TTNN_OK;
 }
@@ -325,18 +325,19 @@ tt_status tt_golden_minimal_matmul_split(struct tt_golden *golden)
 	TT_TRY(tt_golden_minimal_matmul(golden));
 	whole = golden->out[0];
 	golden->out_count = 0;
-	width = whole.shape.dim[whole.shape.rank - 1];
+	width = whole.shape.dim[tt_from_end(&whole.shape, 1)];
+	tt_divisor(chunks);
 	for (uint64_t chunk = 0; chunk < chunks; chunk++) {
 		struct ttnn_shape shape = whole.shape;
 		struct tt_array *out;
 
-		shape.dim[shape.rank - 1] = (uint32_t)(width / chunks);
+		shape.dim[tt_from_end(&shape, 1)] = (uint32_t)(width / chunks);
 		out = tt_golden_out(golden, &shape, whole.dtype);
 		TT_NEED_MEMORY(out);
 		for (uint64_t i = 0; i < out->count; i++)
-			*tt_at(out, i) =
-				whole.data[i / (width / chunks) * width + chunk * (width / chunks) +
-					   i % (width / chunks)];
+			*tt_at(out, i) = *tt_at(&whole, i / (width / chunks) * width +
+								chunk * (width / chunks) +
+								i % (width / chunks));
 	}
 	return TTNN_OK;
 }
@@ -385,7 +386,7 @@ tt_status tt_golden_moreh_dot(struct tt_golden *golden)
 		return tt_fail(TTNN_INVALID, "an operand is missing");
 	shape = a->shape;
 	TT_NEED(shape.rank, "vectors have a dimension");
-	shape.dim[shape.rank - 1] = 1;
+	shape.dim[tt_from_end(&shape, 1)] = 1;
 	out = tt_golden_out(golden, &shape, a->dtype);
 	TT_NEED_MEMORY(out);
 	for (uint64_t i = 0; i < a->count; i++)

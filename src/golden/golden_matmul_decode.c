@@ -42,7 +42,7 @@ tt_status tt_golden_matmul_decode(struct tt_golden *golden)
 		return tt_fail(TTNN_INVALID, "%s: its weights do not fit", golden->op->name);
 	folded.n = tt_shape_last(&folded.b->shape, 1) / blocks;
 	shape = a->shape;
-	shape.dim[shape.rank - 1] = (uint32_t)folded.n;
+	shape.dim[tt_from_end(&shape, 1)] = (uint32_t)folded.n;
 	out = tt_golden_out(golden, &shape, tt_call_dtype(&golden->call, "dtype", a->dtype));
 	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < out->count; i++) {

@@ -45,6 +45,8 @@ static const float *packed(const struct packed *weights, uint64_t core, uint64_t
 	const uint32_t *dim = weights->shape.dim;
 	uint64_t at = core * dim[1] * dim[2] + expert;
 
+	if (((at * dim[3] + group) * dim[4] + row + 1) * dim[5] > tt_shape_count(&weights->shape))
+		tt_array_stray();
 	return weights->data + ((at * dim[3] + group) * dim[4] + row) * dim[5];
 }
 
@@ -147,8 +149,8 @@ static bool was_sent(const struct layer *layer, const double *ids)
 static void tell_token(struct layer *layer, uint64_t token, uint64_t *found, uint64_t words)
 {
 	uint64_t source = token / layer->each * (layer->along ? 1 : layer->cols);
-	const double *ids = tt_at(layer->ids, token * layer->k);
-	double *row = tt_at(layer->active, *found * words), *count, *map;
+	const double *ids = tt_array_span(layer->ids, token * layer->k, layer->k);
+	double *row = tt_array_span(layer->active, *found * words, words), *count, *map;
 	bool any = false;
 
 	for (uint64_t i = 0; i < layer->k && (layer->all_sent || was_sent(layer, ids)); i++) {
@@ -162,7 +164,8 @@ static void tell_token(struct layer *layer, uint64_t token, uint64_t *found, uin
 		row[1 + layer->experts + place] =
 			tt_bf16_store((float)*tt_at(layer->scores, token * layer->k + i));
 		count = tt_at(layer->counts, place);
-		map = tt_at(layer->maps, (place * (layer->tokens + 1) + (uint64_t)*count) * 4);
+		map = tt_array_span(layer->maps,
+				    (place * (layer->tokens + 1) + (uint64_t)*count) * 4, 2);
 		map[0] = (double)token;
 		map[1] = layer->all_sent ? (double)i : 0;
 		++*count;
@@ -265,7 +268,7 @@ tt_status tt_golden_moe_gpt(struct tt_golden *golden)
 {
 	static const char *const names[] = {"input_tensor", "expert_indices", "expert_scores",
 					    "expert_mapping"};
-	const struct tt_device *device = tt_tensor_device(tt_call_tensor(&golden->call, names[0]));
+	const struct tt_device *device = tt_golden_device(golden, names[0]);
 	const struct tt_array *in[4];
 	struct collectors on = {.x = 1};
 	struct layer layer;
@@ -423,7 +426,7 @@ static void give_back(struct compute *compute, uint64_t e)
 	unpack(compute, e);
 	for (uint64_t i = 0; i < each * layer->k; i++) {
 		uint64_t token = i / layer->k, k = i % layer->k;
-		const double *ids = tt_at(layer->ids, token * layer->k);
+		const double *ids = tt_array_span(layer->ids, token * layer->k, layer->k);
 		uint64_t id = (uint64_t)ids[k];
 
 		if (!owns(layer, 0, id) || !owns(layer, layer->chip, id) ||
@@ -556,8 +559,7 @@ static tt_status read_call(struct compute *compute, struct tt_golden *golden,
 
 tt_status tt_golden_moe_compute(struct tt_golden *golden)
 {
-	const struct tt_device *device =
-		tt_tensor_device(tt_call_tensor(&golden->call, compute_names[0]));
+	const struct tt_device *device = tt_golden_device(golden, compute_names[0]);
 	struct compute compute = {.on = {.grid = 8}};
 	struct layer *layer = &compute.layer;
 	struct tt_golden_mesh members;

@@ -74,8 +74,8 @@ static tt_status product(struct tt_golden *golden, const struct side *a, const s
 
 		shape.dim[shape.rank - back] = p > q ? p : q;
 	}
-	shape.dim[shape.rank - 2] = tt_shape_last(x, 2);
-	shape.dim[shape.rank - 1] = tt_shape_last(y, b->turned ? 2 : 1);
+	shape.dim[tt_from_end(&shape, 2)] = tt_shape_last(x, 2);
+	shape.dim[tt_from_end(&shape, 1)] = tt_shape_last(y, b->turned ? 2 : 1);
 	out = tt_golden_out(golden, &shape, a->array->dtype);
 	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < out->count; i++) {

@@ -115,7 +115,7 @@ static tt_status input_gradient(struct tt_golden *golden, const struct gradients
 	double n = (double)all->rows.cols;
 
 	TT_GOLDEN_NEED(out);
-	for (uint64_t row = 0; row < out->count; row += all->rows.cols) {
+	for (uint64_t row = 0; row < out->count; row += tt_divisor(all->rows.cols)) {
 		double sum = 0, along = 0;
 
 		for (uint64_t i = row; i < row + all->rows.cols; i++) {

@@ -36,8 +36,9 @@ static bool class_of(uint64_t *place, double *weight, const struct targets *targ
 	if (class == targets->ignored || class < 0 || class >= (double)targets->classes)
 		return false;
 	*weight = targets->weight ? *tt_at(targets->weight, (uint64_t) class) : 1;
-	*place = (i / targets->inner * targets->classes + (uint64_t) class) * targets->inner +
-		 i % targets->inner;
+	*place = (i / tt_divisor(targets->inner) * targets->classes + (uint64_t) class) *
+			 targets->inner +
+		 i % tt_divisor(targets->inner);
 	return true;
 }
 
@@ -218,7 +219,7 @@ tt_status tt_golden_moreh_arange(struct tt_golden *golden)
 	struct tt_array *out;
 
 	TT_GOLDEN_NEED(count >= 0 && count < 1e9);
-	shape.dim[shape.rank - 1] = (uint32_t)count;
+	shape.dim[tt_from_end(&shape, 1)] = (uint32_t)count;
 	out = tt_golden_out(golden, given ? &given->shape : &shape, dtype);
 	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < out->count; i++)
@@ -301,7 +302,7 @@ tt_status tt_golden_moreh_getitem(struct tt_golden *golden)
 	TT_TRY(tt_call_ints(dims, &count, TTNN_MAX_RANK, &golden->call, "index_dims"));
 	TT_GOLDEN_NEED(in && list->kind == TTNN_VALUE_LIST && count == list->count && count <= 5 &&
 		       count && dims[count - 1] < in->shape.rank);
-	tiles = tt_call_tensor(&golden->call, "input")->spec.layout == TTNN_TILE;
+	tiles = tt_golden_tensor(golden, "input")->spec.layout == TTNN_TILE;
 	wide = in->shape;
 	for (size_t i = 0; i < count; i++) {
 		TT_NEED(dims[i] >= 0 && dims[i] < in->shape.rank, "a tensor of %u dimensions",

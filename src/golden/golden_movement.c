@@ -97,7 +97,7 @@ tt_status tt_golden_same(struct tt_golden *golden)
 static tt_status reshape_stored(struct tt_golden *golden, const struct tt_array *in,
 				const struct ttnn_shape *shape)
 {
-	const struct ttnn_shape *from = &tt_call_tensor(&golden->call, "input_tensor")->spec.padded;
+	const struct ttnn_shape *from = &tt_golden_tensor(golden, "input_tensor")->spec.padded;
 	struct tt_array *out = tt_golden_out(golden, shape, in->dtype);
 	int64_t padded[TTNN_MAX_RANK];
 	uint64_t at[TTNN_MAX_RANK];
@@ -386,7 +386,7 @@ tt_status tt_golden_host_pad(struct tt_golden *golden)
 
 	TT_TRY(tt_call_ints(start, &count, TTNN_MAX_RANK, &golden->call, "input_tensor_start"));
 	TT_GOLDEN_NEED(in);
-	if (tt_call_tensor(&golden->call, "input_tensor")->spec.layout == TTNN_TILE)
+	if (tt_golden_tensor(golden, "input_tensor")->spec.layout == TTNN_TILE)
 		return give(golden, in, &in->shape);
 	part = whole(in);
 	for (uint32_t d = 0; d < part.rank; d++)
@@ -586,7 +586,7 @@ tt_status tt_golden_pad(struct tt_golden *golden)
 	struct tt_array *out;
 
 	TT_GOLDEN_NEED(in);
-	if (!tt_tensor_device(tt_call_tensor(&golden->call, "input_tensor")))
+	if (!tt_golden_device(golden, "input_tensor"))
 		return tt_golden_host_pad(golden); /* only what is stored grows */
 	shape = in->shape;
 	TT_TRY(pad_amounts(pads, golden, &shape));
@@ -615,7 +615,7 @@ tt_status tt_golden_fill_rm(struct tt_golden *golden)
 	struct tt_array *out;
 
 	TT_TRY(ttnn_shape_make(&shape, dims, 4));
-	out = tt_golden_out(golden, &shape, tt_call_tensor(call, "any")->spec.dtype);
+	out = tt_golden_out(golden, &shape, tt_golden_tensor(golden, "any")->spec.dtype);
 	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < out->count; i++) {
 		tt_array_coordinate(at, out, i);

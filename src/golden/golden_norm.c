@@ -81,10 +81,10 @@ tt_status tt_golden_norm(struct tt_golden *golden)
 
 	TT_GOLDEN_NEED(out);
 	width = tt_shape_last(&in->shape, 1);
-	for (uint64_t i = 0; i < in->count; i += width) {
+	for (uint64_t i = 0; i < in->count; i += tt_divisor(width)) {
 		double mean, variance;
 
-		mean_and_variance(&mean, &variance, tt_at(in, i), width);
+		mean_and_variance(&mean, &variance, tt_array_span(in, i, width), width);
 		if (is_rms(golden)) {
 			variance += mean * mean;
 			mean = 0;
@@ -99,8 +99,7 @@ tt_status tt_golden_norm(struct tt_golden *golden)
 /* Of shards there are averages, the mean first; else sums, that of squares first. */
 static bool has_averages(const struct tt_golden *golden)
 {
-	return tt_memory_config_is_sharded(
-		&tt_call_tensor(&golden->call, "input_tensor")->spec.memory);
+	return tt_memory_config_is_sharded(&tt_golden_tensor(golden, "input_tensor")->spec.memory);
 }
 
 /* Whether the halves exchange mean and variance of each device's part (Welford's method). */
@@ -124,14 +123,16 @@ tt_status tt_golden_norm_sums(struct tt_golden *golden)
 	width = tt_shape_last(&shape, 1);
 	if (!shape.rank || !width)
 		return tt_fail(TTNN_INVALID, "%s: there are no rows", golden->op->name);
-	shape.dim[shape.rank - 1] = is_rms(golden) ? TT_TILE : 2 * TT_TILE;
+	shape.dim[tt_from_end(&shape, 1)] = is_rms(golden) ? TT_TILE : 2 * TT_TILE;
 	out = tt_golden_out(golden, &shape, tt_call_dtype(&golden->call, "dtype", TTNN_BFLOAT16));
 	TT_GOLDEN_NEED(out);
 	for (uint64_t row = 0; row < in->count / width; row++) {
-		double *sums = tt_at(out, row * shape.dim[shape.rank - 1]);
+		double *sums = tt_array_span(out, row * tt_shape_last(&shape, 1),
+					     tt_shape_last(&shape, 1));
 
 		if (has_parts(golden)) {
-			mean_and_variance(&sums[0], &sums[TT_TILE], tt_at(in, row * width), width);
+			mean_and_variance(&sums[0], &sums[TT_TILE],
+					  tt_array_span(in, row * width, width), width);
 			continue;
 		}
 		for (uint64_t j = 0; j < width; j++) {
@@ -179,7 +180,7 @@ tt_status tt_golden_norm_apply(struct tt_golden *golden)
 		return tt_fail(TTNN_INVALID, "%s: the sums are not those of such rows",
 			       golden->op->name);
 	for (uint64_t row = 0; row < in->count / width; row++) {
-		const double *sums = tt_at(stats, row * across);
+		const double *sums = tt_array_span(stats, row * across, across);
 		uint64_t count = (has_averages(golden) ? 1 : width) * (across / step);
 		double mean = 0, variance = 0;
 

@@ -61,6 +61,7 @@ tt_status tt_golden_welford_apply(struct tt_golden *golden)
 	width = in->shape.dim[3];
 	wide = stats->shape.dim[3];
 	parts = wide / (2 * TT_TILE);
+	tt_divisor(!in->count || (width && in->shape.dim[2]));
 	for (uint64_t i = 0; i < in->count; i++) {
 		uint64_t row = i / width, batch = row / in->shape.dim[2];
 		double mean = 0, squares = 0, value;
@@ -96,7 +97,7 @@ tt_status tt_golden_squares(struct tt_golden *golden)
 	TT_GOLDEN_NEED(in && in->shape.rank);
 	shape = in->shape;
 	width = tt_shape_last(&shape, 1);
-	shape.dim[shape.rank - 1] = TT_TILE;
+	shape.dim[tt_from_end(&shape, 1)] = TT_TILE;
 	out = tt_golden_out(golden, &shape, dtype);
 	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < in->count; i++)

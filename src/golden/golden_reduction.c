@@ -352,8 +352,8 @@ tt_status tt_golden_moe(struct tt_golden *golden)
 
 	TT_GOLDEN_NEED(in && experts && mask);
 	shape = in->shape;
-	width = shape.dim[shape.rank - 1];
-	shape.dim[shape.rank - 1] = 1;
+	width = shape.dim[tt_from_end(&shape, 1)];
+	shape.dim[tt_from_end(&shape, 1)] = 1;
 	out = tt_golden_out(golden, &shape, in->dtype);
 	TT_NEED_MEMORY(out);
 	for (uint64_t row = 0; row < out->count; row++)

@@ -79,7 +79,7 @@ tt_status tt_golden_ema(struct tt_golden *golden)
 	const struct tt_array *in = tt_golden_in(golden, "input_tensor");
 	struct tt_array *out = in ? tt_golden_out(golden, &in->shape, in->dtype) : NULL;
 	double alpha = tt_call_real(&golden->call, "alpha", 0);
-	uint64_t length = in && in->shape.rank ? in->shape.dim[in->shape.rank - 1] : 1;
+	uint64_t length = in && in->shape.rank ? in->shape.dim[tt_from_end(&in->shape, 1)] : 1;
 
 	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < in->count; i++) {

@@ -14,15 +14,15 @@ static uint64_t up(uint64_t n)
 /* How many rows there are, and which of them row `row` of the array (its width taken away) is. */
 static uint64_t count_rows(const struct tt_array *array)
 {
-	uint64_t height = array->shape.dim[array->shape.rank - 2];
-	uint64_t width = array->shape.dim[array->shape.rank - 1];
+	uint64_t height = array->shape.dim[tt_from_end(&array->shape, 2)];
+	uint64_t width = array->shape.dim[tt_from_end(&array->shape, 1)];
 
 	return height && width ? array->count / (height * width) * up(height) : 0;
 }
 
 static uint64_t row_of(const struct tt_array *array, uint64_t row)
 {
-	uint64_t height = array->shape.dim[array->shape.rank - 2];
+	uint64_t height = array->shape.dim[tt_from_end(&array->shape, 2)];
 
 	return row / height * up(height) + row % height;
 }
@@ -66,8 +66,8 @@ tt_status tt_golden_unshard_slice(struct tt_golden *golden)
 	TT_GOLDEN_NEED(out);
 	if (slices < 1 || in->shape.rank < 2 || old->shape.rank < 2 || !in->count || !old->count)
 		return tt_fail(TTNN_INVALID, "golden: no slices");
-	width = old->shape.dim[old->shape.rank - 1];
-	rows = in->count / in->shape.dim[in->shape.rank - 1];
+	width = old->shape.dim[tt_from_end(&old->shape, 1)];
+	rows = in->count / in->shape.dim[tt_from_end(&in->shape, 1)];
 	first = count_rows(old) / (uint64_t)slices * (uint64_t)index;
 	for (uint64_t i = 0; i < out->count; i++) {
 		uint64_t row = row_of(old, i / width), column = i % width;
@@ -75,9 +75,9 @@ tt_status tt_golden_unshard_slice(struct tt_golden *golden)
 		*tt_at(out, i) = *tt_at(old, i);
 		for (uint64_t r = 0; r < rows; r++)
 			if (row == first + row_of(in, r) &&
-			    column < in->shape.dim[in->shape.rank - 1])
-				*tt_at(out, i) =
-					*tt_at(in, r * in->shape.dim[in->shape.rank - 1] + column);
+			    column < in->shape.dim[tt_from_end(&in->shape, 1)])
+				*tt_at(out, i) = *tt_at(
+					in, r * in->shape.dim[tt_from_end(&in->shape, 1)] + column);
 	}
 	return TTNN_OK;
 }

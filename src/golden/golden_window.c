@@ -171,7 +171,7 @@ static void read_folding(struct folding *out, const struct tt_golden *golden)
 {
 	const struct tt_array *in = out->in;
 	bool first = tt_call_bool(&golden->call, "use_transpose_as_fold", false);
-	bool shards = tt_call_tensor(&golden->call, "input")->spec.memory.has_shard;
+	bool shards = tt_golden_tensor(golden, "input")->spec.memory.has_shard;
 	static const int orders[2][4] = {{0, 1, 2, 3}, {0, 2, 3, 1}};
 	int64_t steps[4] = {0, 0, 0, 1};
 	size_t count = 0;

@@ -143,12 +143,22 @@ tt_status tt_unary_activations(struct ttnn_value *out, struct tt_arena *arena,
 static tt_status read_params(struct tt_unary_step *step, const struct ttnn_value *params, bool bare)
 {
 	const struct ttnn_value *items = bare ? params : params->items;
-	uint32_t count = bare ? 1 : params->count;
+	uint32_t count = bare ? 1 : params->kind == TTNN_VALUE_LIST ? params->count : 0;
 
 	for (; step->count < count && step->count < 3; step->count++)
 		TT_NEED(tt_value_number(&step->params[step->count], &items[step->count]),
 			"a parameter of an activation is %s", tt_value_kind_name(items));
 	return TTNN_OK;
+}
+
+/* Whether it is a function and its parameters: objects of any kind are given for one. */
+static bool is_step(const struct ttnn_value *item)
+{
+	size_t count = item->kind == TTNN_VALUE_LIST     ? item->count
+		       : item->kind == TTNN_VALUE_OBJECT ? item->schema->count
+							 : 0;
+
+	return count >= 2 && item->items[0].kind == TTNN_VALUE_ENUM;
 }
 
 tt_status tt_unary_steps(struct tt_unary_step *out, size_t *count, const struct ttnn_value *chain)
@@ -170,6 +180,7 @@ tt_status tt_unary_steps(struct tt_unary_step *out, size_t *count, const struct 
 		} else {
 			const struct ttnn_value *params = &item->items[1];
 
+			TT_NEED(is_step(item), "%s is no activation", tt_value_kind_name(item));
 			step->fn = (enum tt_unary_fn)item->items[0].integer;
 			TT_TRY(read_params(step, params, item->kind == TTNN_VALUE_LIST));
 		}

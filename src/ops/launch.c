@@ -441,9 +441,11 @@ void tt_launch_set_count(uint64_t count)
 	atomic_store(&launches, count);
 }
 
-/* Rehearsals count as well. */
+/* Rehearsals count as well, but not what only is asked. */
 static uint64_t count_launch(void)
 {
+	if (tt_asking())
+		return 0;
 	return atomic_fetch_add_explicit(&launches, 1, memory_order_relaxed) + 1;
 }
 
@@ -728,7 +730,7 @@ static tt_status on_device(const struct tt_launch *launch)
 static tt_status steps(struct tt_launch *launch)
 {
 	bool dry = tt_run_mode() == TTNN_RUN_NO_DISPATCH;
-	struct tt_progcache_entry *entry;
+	struct tt_progcache_entry *entry = NULL;
 	struct tt_progcache_key key;
 	struct tt_key hash;
 	tt_status status = TTNN_OK;
@@ -742,7 +744,9 @@ static tt_status steps(struct tt_launch *launch)
 		TT_TRY(launch->prog->prepare(launch));
 	hash = make_key(launch, (uintptr_t)launch->prog, (uintptr_t)launch->grid);
 	key = (struct tt_progcache_key){&hash, sizeof(hash)};
-	TT_TRY(tt_progcache_find(&entry, &launch->device->programs, &key, launch->prog->device_op));
+	if (!tt_asking())
+		TT_TRY(tt_progcache_find(&entry, &launch->device->programs, &key,
+					 launch->prog->device_op));
 	if (launch->prog->validate)
 		status = launch->prog->validate(launch);
 	if (status == TTNN_OK)

@@ -216,6 +216,12 @@ void tt_call_forget_thread(void);
 tt_status tt_call_op_all(struct ttnn_results *out, struct tt_call *parent, const char *name,
 			 const struct ttnn_arg *args, size_t arg_count);
 
+/*
+ * Whether the operation would take these arguments, in its own words: a dry run of which nobody hears, and that leaves nothing:
+ * no programs, numbers, results. What it would do to the tensors it is given it does; give it others (golden/golden_door.c).
+ */
+tt_status tt_call_rehearse(const struct tt_op_entry *entry, const struct tt_args *args);
+
 /* ---- programs ---------------------------------------------------------------------------------------- */
 
 /* What a program row's functions get. */

@@ -432,6 +432,46 @@ static tt_status run(struct ttnn_results *out, struct tt_call *parent,
 	return status;
 }
 
+/* What this thread does otherwise, and what it does while it rehearses. */
+struct manner {
+	enum ttnn_run_mode mode;
+	bool addresses, rerunning, asking, muted, hidden, python, emitted;
+};
+
+static struct manner behave(struct manner manner)
+{
+	struct manner before = {.mode = tt_run_mode_set(manner.mode),
+				.addresses = ttnn_set_dry_addresses(manner.addresses),
+				.rerunning = tt_rerunning_set(manner.rerunning),
+				.asking = tt_asking_set(manner.asking),
+				.muted = tt_event_mute(manner.muted),
+				.hidden = tt_tensor_hide(manner.hidden),
+				.python = from_python,
+				.emitted = error_emitted};
+
+	from_python = manner.python;
+	error_emitted = manner.emitted;
+	return before;
+}
+
+tt_status tt_call_rehearse(const struct tt_op_entry *entry, const struct tt_args *args)
+{
+	struct manner before = behave((struct manner){
+		.mode = TTNN_RUN_NO_DISPATCH, .asking = true, .muted = true, .hidden = true});
+	struct ttnn_results results;
+	tt_status status;
+
+	depth++;
+	remember_thread();
+	status = run(&results, NULL, entry, args);
+	for (size_t i = 0; status == TTNN_OK && i < results.count; i++)
+		ttnn_tensor_unref(results.tensors[i]);
+	if (--depth == 0)
+		tt_arena_reset(&thread_arena);
+	behave(before);
+	return status;
+}
+
 static tt_status find(const struct tt_op_entry **out, const char *name)
 {
 	*out = tt_op_find(name);

@@ -228,7 +228,8 @@ bool tt_tensor_hide(bool on)
 
 uint64_t tt_tensor_next_id(void)
 {
-	return atomic_fetch_add_explicit(&next_id, 1, memory_order_relaxed);
+	return hidden ? TT_TENSOR_NO_ID
+		      : atomic_fetch_add_explicit(&next_id, 1, memory_order_relaxed);
 }
 
 void tt_tensor_set_next_id(uint64_t id)
@@ -250,7 +251,7 @@ tt_status tt_tensor_wrap(ttnn_tensor **out, const struct ttnn_tensor_spec *spec,
 	tensor->view = false;
 	tensor->state = NULL;
 	tensor->spread = TT_SPREAD_LINE;
-	tensor->id = hidden ? TT_TENSOR_NO_ID : tt_tensor_next_id();
+	tensor->id = tt_tensor_next_id();
 	tensor->spec = *spec;
 	tensor->storage = storage;
 	tensor->layout = layout;

@@ -1,6 +1,10 @@
 """Golden functions are given anything: what does not fit together is an error, and never the end of the process."""
 
 import math
+import os
+import signal
+import threading
+import time
 
 import pytest
 import ttnn
@@ -113,17 +117,17 @@ def test_blocks_of_other_sizes():
 def test_experts_with_great_values():
     golden = ttnn.get_golden_function(ttnn.moe)
     assert golden(1000 * t(1, 1, 1, 64), t(1, 1, 1, 64), t(1, 1, 1, 32), 32).flatten().tolist() == pytest.approx([1 / 32])
-    with pytest.raises(RuntimeError, match="instead of four"):
+    with pytest.raises(RuntimeError, match="must be 4D, got"):
         golden(t(), t(1, 1, 1, 64), t(1, 1, 1, 32), 32)
 
 
 def test_chips_are_spread_along_one_or_two(device):
-    x = ttnn.full([1, 1, 1, 32], fill_value=0, dtype=ttnn.uint16, layout=ttnn.ROW_MAJOR_LAYOUT, device=device)
+    x, indices = (ttnn.full([1, 1, 1, 32], fill_value=0, dtype=dtype, layout=ttnn.ROW_MAJOR_LAYOUT, device=device) for dtype in (ttnn.bfloat16, ttnn.uint16))
     for dim in (100000, -1, 0, 3):
-        with pytest.raises(RuntimeError, match="output_concat_dim is"):
-            ttnn.get_golden_function(ttnn.all_to_all_dispatch)(x, x, x, output_concat_dim=dim)
-        with pytest.raises(RuntimeError, match="output_shard_dim is"):
-            ttnn.get_golden_function(ttnn.all_to_all_combine)(x, x, x, output_shard_dim=dim)
+        with pytest.raises(RuntimeError, match="Output concat dimension must be 1 or 2"):
+            ttnn.get_golden_function(ttnn.all_to_all_dispatch)(x, indices, indices, output_concat_dim=dim)
+        with pytest.raises(RuntimeError, match="output_shard_dim"):
+            ttnn.get_golden_function(ttnn.all_to_all_combine)(x, indices, indices, cluster_axis=1, output_shard_dim=dim)
 
 
 def test_states_without_a_value_for_each_sum(device):
@@ -149,3 +153,66 @@ def test_gradients_as_torch_has_them(torch):
     assert golden(ttnn.conj)(torch.complex(a, b)).tolist() == torch.complex(a, -b).tolist()
     assert golden(ttnn.mse_loss)(a, b, reduction="sum").item() == pytest.approx(((a - b) ** 2).sum().item())
     assert isinstance(golden(ttnn.experimental.gelu_bw)(g, a), list)
+
+
+def refusal(call, *args, **kwargs):
+    with pytest.raises(RuntimeError) as caught:
+        call(*args, **kwargs)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "operation,args,kwargs",
+    [
+        (ttnn.matmul, (t(32, 32), t(64, 64)), {}),
+        (ttnn.topk, (t(1, 1, 32, 32),), {"k": 99}),
+        (ttnn.update_cache, (t(1, 1, 64, 64), t(1, 1, 1, 64)), {"update_idx": 9999, "batch_offset": 0}),
+    ],
+)
+def test_a_golden_refuses_what_its_operation_refuses_in_its_words(device, operation, args, kwargs):
+    """Also what a dry run of the operation says of tensors that are on no device."""
+    on_device = [ttnn.from_torch(value.bfloat16(), layout=ttnn.TILE_LAYOUT, device=device) if isinstance(value, torch.Tensor) else value for value in args]
+    words = refusal(operation, *on_device, **kwargs)
+    assert refusal(ttnn.get_golden_function(operation), *on_device, **kwargs) == words
+    assert refusal(ttnn.get_golden_function(operation), *args, **kwargs) == words
+
+
+def test_a_golden_leaves_nothing_that_can_be_seen(device):
+    """The dry run before it: no programs, buffers, tensors with numbers, records."""
+    a = ttnn.from_torch(t(64, 64).bfloat16(), layout=ttnn.TILE_LAYOUT, device=device)
+    before = (device.num_program_cache_entries(), ttnn.get_memory_view(device, ttnn.BufferType.DRAM).total_bytes_allocated_per_bank)
+    ttnn.graph.begin_graph_capture(ttnn.graph.RunMode.NORMAL)
+    ttnn.get_golden_function(ttnn.matmul)(a, a)
+    ttnn.get_golden_function(ttnn.softmax)(a, -1)
+    captured = ttnn.graph.end_graph_capture()
+    assert [node["node_type"] for node in captured] == ["capture_start", "capture_end"]
+    assert before == (device.num_program_cache_entries(), ttnn.get_memory_view(device, ttnn.BufferType.DRAM).total_bytes_allocated_per_bank)
+    ttnn.deallocate(a)
+
+
+def test_in_place_operations_leave_what_their_goldens_are_given(device):
+    a = ttnn.from_torch(t(32, 32).bfloat16(), layout=ttnn.TILE_LAYOUT, device=device)
+    ttnn.get_golden_function(ttnn.add_)(a, 1.0)
+    ttnn.get_golden_function(ttnn.relu)(a, output_tensor=a)
+    assert a.is_allocated() and (ttnn.to_torch(a) == 1).all()
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
+def test_scales_without_end(value):
+    """per_token_cast_to_fp8: no power of two is above infinity."""
+    given = t(1, 1, 32, 128)
+    given[0, 0, 3, 5] = value
+    codes, scales = ttnn.get_golden_function(ttnn.experimental.deepseek_prefill.per_token_cast_to_fp8)(given)
+    assert torch.isfinite(codes[0, 0, 0]).all() and torch.isfinite(scales[0, 0, :3]).all()
+
+
+def test_ctrl_c_ends_a_golden():
+    """Python's interrupt comes while the golden computes, not when it is done."""
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    began = time.monotonic()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        ttnn.get_golden_function(ttnn.matmul)(t(1500, 4000), t(4000, 1500))
+    assert time.monotonic() - began < 5
+    timer.join()
+    assert ttnn.get_golden_function(ttnn.relu)(t(2, 2)).tolist() == [[1, 1], [1, 1]]

@@ -348,7 +348,7 @@ static tt_status golden_conv(struct tt_golden *golden)
 	static const char *const widths[] = {"q_width", "k_width", "v_width"};
 	static const char *const taps[] = {"tap0", "tap1", "tap2", "tap3"};
 	const struct tt_call *call = &golden->call;
-	const struct tt_device *device = tt_tensor_device(tt_call_tensor(call, "input"));
+	const struct tt_device *device = tt_golden_device(golden, "input");
 	const struct tt_array *in = tt_golden_in(golden, "input"),
 			      *start = tt_golden_in(golden, "actual_start");
 	const struct tt_array *history = tt_golden_in(golden, "history");

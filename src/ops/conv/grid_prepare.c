@@ -201,7 +201,7 @@ static tt_status grid_prepare_golden(struct tt_golden *golden)
 
 		x = points.corners ? x * (width - 1) : x * width - 0.5;
 		y = points.corners ? y * (height - 1) : y * height - 0.5;
-		golden_point(tt_at(out, i * numbers), &points, y, x);
+		golden_point(tt_array_span(out, i * numbers, numbers), &points, y, x);
 	}
 	return TTNN_OK;
 }

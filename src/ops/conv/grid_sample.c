@@ -502,7 +502,7 @@ static tt_status grid_sample_golden(struct tt_golden *golden)
 	channels = in->shape.dim[3];
 	per_image = out->count / (in->shape.dim[0] ? in->shape.dim[0] : 1);
 	for (uint64_t i = 0; i < out->count; i++) {
-		point.numbers = grid->data + i / channels * numbers;
+		point.numbers = tt_array_span(grid, i / tt_divisor(channels) * numbers, numbers);
 		*tt_at(out, i) =
 			golden_value(&point, (const uint64_t[]){i / per_image, i % channels});
 	}

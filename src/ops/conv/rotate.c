@@ -274,8 +274,8 @@ static double golden_pixel(const struct golden_turn *turn, const uint64_t at[4],
 
 	if (!(y >= 0 && x >= 0 && y < in->shape.dim[1] && x < in->shape.dim[2]))
 		return turn->fill;
-	return in->data[tt_array_index(in,
-				       (const uint64_t[]){at[0], (uint64_t)y, (uint64_t)x, at[3]})];
+	return *tt_at(
+		in, tt_array_index(in, (const uint64_t[]){at[0], (uint64_t)y, (uint64_t)x, at[3]}));
 }
 
 /* Each step rounds to 1/65536, since pixels at edges depend on it. */

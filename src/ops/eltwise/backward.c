@@ -325,7 +325,7 @@ static tt_status expand_fill(struct tt_call *call)
 #define LN2 0.69314718055994530942
 #define LN10 2.30258509299404568402
 
-static double psi(int order, double x)
+static double psi(double order, double x)
 {
 	const struct tt_unary_step digamma = {.fn = TT_UNARY_DIGAMMA};
 	const struct tt_unary_step higher = {
@@ -515,7 +515,7 @@ SLOPE(div_no_nan, p == 0 ? 0 * x : 1 / p)
 SLOPE(fill, 0 * x)
 SLOPE(gelu, gelu_slope(x))
 SLOPE(logiteps, x >= p && x <= 1 - p ? 1 / (x * (1 - x)) : 0)
-SLOPE(polygamma, psi((int)p + 1, x))
+SLOPE(polygamma, psi(trunc(p) + 1, x))
 SLOPE(pow, p *pow(x, p - 1))
 SLOPE(rdiv, -p / (x * x))
 SLOPE(rpow, p *pow(x, p - 1))

@@ -154,7 +154,7 @@ static tt_status golden_glu(struct tt_golden *golden)
 	struct tt_array *out;
 
 	TT_GOLDEN_NEED(in);
-	padded = shape = tt_call_tensor(&golden->call, "input_tensor")->spec.padded;
+	padded = shape = tt_golden_tensor(golden, "input_tensor")->spec.padded;
 	TT_GOLDEN_NEED(shape.rank == in->shape.rank);
 	TT_NEED(shape.rank && shape.dim[shape.rank - 1] % 2 == 0,
 		"%s: the last dimension has no two halves", golden->op->name);

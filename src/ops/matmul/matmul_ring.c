@@ -514,7 +514,7 @@ static tt_status last_golden(struct tt_golden *golden)
 	}
 	TT_TRY(tt_cores_set(&set, cores, WAYS));
 	TT_TRY(collectors_find(
-		collectors, tt_tensor_device(tt_call_tensor(&golden->call, "input_tensor")), set));
+		collectors, tt_golden_device(golden, "input_tensor"), set));
 	out = tt_golden_out(golden, &given->shape, given->dtype);
 	TT_GOLDEN_NEED(out && given->shape.dim[0] == 32);
 	width = given->shape.dim[1];

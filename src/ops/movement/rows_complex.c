@@ -269,10 +269,10 @@ static tt_status golden_plane(struct tt_golden *golden)
 
 	TT_GOLDEN_NEED(in && in->shape.rank > 1);
 	shape = in->shape;
-	rows = shape.dim[shape.rank - 2];
-	columns = shape.dim[shape.rank - 1];
-	shape.dim[shape.rank - 2] = (uint32_t)columns;
-	shape.dim[shape.rank - 1] = (uint32_t)rows;
+	rows = shape.dim[tt_from_end(&shape, 2)];
+	columns = shape.dim[tt_from_end(&shape, 1)];
+	shape.dim[tt_from_end(&shape, 2)] = (uint32_t)columns;
+	shape.dim[tt_from_end(&shape, 1)] = (uint32_t)rows;
 	out = tt_golden_out(golden, &shape, in->dtype);
 	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < out->count; i++)

@@ -234,8 +234,8 @@ static tt_status grouped_gate_golden(struct tt_golden *golden)
 	for (uint64_t i = 0; i < scores->count / ALL_EXPERTS; i++) {
 		gate.scores = &scores->data[i * ALL_EXPERTS];
 		gate.bias = &bias->data[i * ALL_EXPERTS];
-		golden_token(tt_at(weights, i * ACTIVE_EXPERTS), tt_at(experts, i * ACTIVE_EXPERTS),
-			     &gate);
+		golden_token(tt_array_span(weights, i * ACTIVE_EXPERTS, ACTIVE_EXPERTS),
+			     tt_array_span(experts, i * ACTIVE_EXPERTS, ACTIVE_EXPERTS), &gate);
 	}
 	return TTNN_OK;
 }

@@ -386,11 +386,11 @@ static tt_status golden_parts(struct tt_golden *golden, const struct tt_array *i
 
 	TT_GOLDEN_NEED(in && in->shape.rank > 2 && split);
 	*dim += *dim < 0 ? in->shape.rank : 0;
-	parts = in->shape.dim[in->shape.rank - 1] / split;
+	parts = in->shape.dim[tt_from_end(&in->shape, 1)] / split;
 	TT_GOLDEN_NEED(*dim >= 0 && *dim + 2 < in->shape.rank && parts && parts <= TT_OUTPUTS_MAX);
 	shape = in->shape;
 	shape.dim[*dim] = 1;
-	shape.dim[shape.rank - 1] = (uint32_t)split;
+	shape.dim[tt_from_end(&shape, 1)] = (uint32_t)split;
 	for (uint64_t i = 0; i < parts; i++)
 		TT_GOLDEN_NEED(tt_golden_out(golden, &shape, in->dtype));
 	return TTNN_OK;
@@ -428,8 +428,7 @@ static double golden_score(struct tt_golden *golden, uint64_t token, uint64_t ch
 	const struct tt_array *scores = tt_golden_in(golden, "scores_tensor");
 	const struct tt_array *choices = tt_golden_in(golden, "expert_indices_tensor");
 	const struct tt_array *mapping = tt_golden_in(golden, "expert_mapping_tensor");
-	const struct tt_device *device =
-		tt_tensor_device(tt_call_tensor(&golden->call, "input_tensor"));
+	const struct tt_device *device = tt_golden_device(golden, "input_tensor");
 	uint64_t cols = device ? device->cols : 1, k = tt_shape_last(&scores->shape, 1), owner;
 
 	if (token * k + choice >= scores->count)

@@ -222,8 +222,8 @@ static tt_status golden(struct tt_golden *golden)
 
 	TT_GOLDEN_NEED(in && weights && in->shape.rank > 1 && !choices == !table);
 	shape = in->shape;
-	experts = shape.dim[shape.rank - 2];
-	width = shape.dim[shape.rank - 1];
+	experts = shape.dim[tt_from_end(&shape, 2)];
+	width = shape.dim[tt_from_end(&shape, 1)];
 	shape.dim[--shape.rank - 1] = width;
 	out = tt_golden_out(golden, &shape, in->dtype);
 	TT_GOLDEN_NEED(out && weights->count * width == in->count);

@@ -116,12 +116,12 @@ static tt_status hw_golden(struct tt_golden *golden)
 		matrix = in->count;
 	}
 	for (uint64_t i = 0; i < in->count; i++) {
-		uint64_t m = i / matrix;
+		uint64_t m = i / tt_divisor(matrix);
 		struct spread spread;
 
 		if (i % matrix)
 			continue;
-		spread = spread_of(in->data + i, matrix, padded);
+		spread = spread_of(tt_array_span(in, i, matrix), matrix, padded);
 		if (what == VARIANCE || what == DEVIATION)
 			*tt_at(out, m) = what == VARIANCE ? spread.variance : sqrt(spread.variance);
 		for (uint64_t k = i; k < i + matrix && what >= NORMAL; k++)

@@ -287,8 +287,8 @@ static tt_status topk_large_golden(struct tt_golden *golden)
 
 	TT_GOLDEN_NEED(in && in->shape.rank && k && k <= MOST_K);
 	shape = in->shape;
-	width = shape.dim[shape.rank - 1];
-	shape.dim[shape.rank - 1] = (uint32_t)k;
+	width = shape.dim[tt_from_end(&shape, 1)];
+	shape.dim[tt_from_end(&shape, 1)] = (uint32_t)k;
 	length = golden_length(golden, width);
 	out = tt_golden_out(golden, &shape, TTNN_UINT32);
 	taken = tt_golden_temp(golden, &in->shape);
