@@ -46,6 +46,12 @@ const char *__asan_default_options(void)
 	       "max_allocation_size_mb=512:hard_rss_limit_mb=6000:quarantine_size_mb=64";
 }
 
+__attribute__((visibility("default"))) const char *__ubsan_default_options(void);
+const char *__ubsan_default_options(void)
+{
+	return "print_stacktrace=1";
+}
+
 static struct {
 	uint64_t seed, first, calls;
 	const char *only;
