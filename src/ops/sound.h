@@ -9,8 +9,7 @@
 
 /*
  * Refuses sets without cores, tiles of sizes that the hardware has not, and numbers that are no member of their
- * enumeration, also within lists, objects and memory
- * configs; but a field of an object may be a set without cores.
+ * enumeration, also within lists, objects and memory configs; but a field of an object may be a set without cores.
  */
 tt_status tt_args_sound(const struct tt_args *args);
 
