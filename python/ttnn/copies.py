@@ -24,7 +24,7 @@ def _through_a_file(use):
 
 def _bytes(tensor):
     def save(path):
-        (tensor.cpu() if _on_device(tensor) else tensor)._save(path)
+        (_ttnn.run_method("ttnn.Tensor.cpu", tensor) if _on_device(tensor) else tensor)._save(path)
         with open(path, "rb") as file:
             return file.read()
 
@@ -52,7 +52,7 @@ def _copy(self):
 
 def _deepcopy(self, memo):
     copy = restore_tensor(_bytes(self))
-    return copy.to(self.device(), self.memory_config()) if _on_device(self) else copy
+    return _ttnn.run_method("ttnn.Tensor.to", copy, self.device(), self.memory_config()) if _on_device(self) else copy
 
 
 def _reduce_spec(self):

@@ -704,19 +704,25 @@ static tt_status check_devices(const struct tt_launch *launch)
 			    launch->call->entry->op->name);
 }
 
-/* All that a program is given is on a device; on which one, see above. */
-static tt_status check_storage(const struct tt_launch *launch)
+/* A tensor that a program is given, or NULL, is on a device; on which one, see above. */
+static tt_status check_storage(const struct tt_tensor *tensor)
 {
-	bool host = false;
-
-	for (size_t i = 0; i < launch->input_count; i++)
-		host = host || (launch->inputs[i] && !tt_tensor_device(launch->inputs[i]));
-	for (size_t i = 0; i < TT_OUTPUTS_MAX; i++)
-		host = host || (launch->outputs[i] && !tt_tensor_device(launch->outputs[i]));
-	if (!host)
+	if (!tensor)
 		return TTNN_OK;
-	return tt_fail_cond(TTNN_INVALID, "is_device_tensor(input_tensor)",
-			    "Device Operations expect device tensors as inputs");
+	TT_REQUIRE(tt_tensor_device(tensor), "is_device_tensor(input_tensor)",
+		   "Device Operations expect device tensors as inputs");
+	TT_REQUIRE(tt_tensor_buffer(tensor), "input_tensor.is_allocated()",
+		   "Input Tensor is not allocated");
+	return TTNN_OK;
+}
+
+static tt_status check_storages(const struct tt_launch *launch)
+{
+	for (size_t i = 0; i < launch->input_count; i++)
+		TT_TRY(check_storage(launch->inputs[i]));
+	for (size_t i = 0; i < TT_OUTPUTS_MAX; i++)
+		TT_TRY(check_storage(launch->outputs[i]));
+	return TTNN_OK;
 }
 
 static tt_status on_device(const struct tt_launch *launch)
@@ -736,7 +742,7 @@ static tt_status steps(struct tt_launch *launch)
 	tt_status status = TTNN_OK;
 
 	TT_TRY(on_device(launch));
-	TT_TRY(check_storage(launch));
+	TT_TRY(check_storages(launch));
 	launch->output_count = 1;
 	TT_TRY(launch->prog->infer ? launch->prog->infer(launch) : tt_infer_like_input(launch));
 	TT_TRY(create_outputs(launch));

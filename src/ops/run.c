@@ -16,6 +16,7 @@
 #include "ops/gives.h"
 #include "ops/launch.h"
 #include "ops/rerun.h"
+#include "ops/sound.h"
 
 /* ---- the thread's context ------------------------------------------------------------------------ */
 
@@ -488,6 +489,8 @@ static tt_status enter(struct ttnn_results *out, struct tt_call *parent,
 	struct tt_args resolved;
 
 	TT_TRY(tt_sig_resolve(&resolved, &entry->overloads, args, arg_count));
+	if (!parent)
+		TT_TRY(tt_args_sound(&resolved));
 	return run(out, parent, tt_op_fitting(entry, &resolved), &resolved);
 }
 

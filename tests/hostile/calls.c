@@ -8,7 +8,8 @@
  *
  * Calls are numbered from 0, through the operations in order of their names again and again. They run in children; one that
  * ends or hangs is named with the number of its call, and the rest goes on. --only OP makes M calls of one operation; --golden computes their goldens instead; --loud
- * prints internal errors, too. Without --calls TTNN_TEST_CALLS says how many, or there are some thousand. The last line is "N passed, N failed".
+ * prints internal errors, too. Without --calls TTNN_TEST_CALLS says how many, or there are some thousand, TTNN_TEST_LONG times.
+ * The last line is "N passed, N failed".
  */
 #include <errno.h>
 #include <signal.h>
@@ -28,6 +29,7 @@
 #define USUAL_CALLS 6470
 #define BATCH 500 /* calls of one child */
 #define JOBS_MAX 16
+#define OPERATIONS_MAX 2048
 #define ROOM ((rlim_t)4 << 30) /* bytes of addresses that a child may have */
 #define NS 1000000000u
 
@@ -46,6 +48,12 @@ const char *__asan_default_options(void)
 	       "max_allocation_size_mb=512:hard_rss_limit_mb=6000:quarantine_size_mb=64";
 }
 
+__attribute__((visibility("default"))) const char *__ubsan_default_options(void);
+const char *__ubsan_default_options(void)
+{
+	return "print_stacktrace=1";
+}
+
 static struct {
 	uint64_t seed, first, calls;
 	const char *only;
@@ -58,6 +66,7 @@ static struct {
 struct said {
 	_Atomic uint64_t call, since; /* under way, and when it began */
 	_Atomic uint64_t counts[CALLS_OUTCOMES];
+	atomic_bool ran[OPERATIONS_MAX]; /* by place in `entries`: a call gave a result */
 };
 
 static struct job {
@@ -78,7 +87,7 @@ static bool list_entries(void)
 	const struct tt_op_entry *all = tt_op_all(&count);
 
 	entries = calloc(count + 1, sizeof(void *));
-	for (size_t i = 0; i < count && entries; i++)
+	for (size_t i = 0; i < count && entries && entry_count < OPERATIONS_MAX; i++)
 		if (!options.golden || all[i].op->golden)
 			entries[entry_count++] = &all[i];
 	return entry_count > 0;
@@ -147,6 +156,8 @@ static void work(struct job *job)
 		atomic_store(&job->said->call, n);
 		outcome = calls_make(&which);
 		atomic_fetch_add(&job->said->counts[outcome], 1);
+		if (outcome == CALLS_RAN)
+			atomic_store(&job->said->ran[number_of(n) % entry_count], true);
 		if (outcome == CALLS_SILENT || (outcome == CALLS_INTERNAL && options.loud)) {
 			fprintf(stderr, "%s seed %llu call %llu: %s\n", which.entry->op->name,
 				(unsigned long long)options.seed, (unsigned long long)number_of(n),
@@ -251,6 +262,23 @@ static uint64_t total(enum calls_outcome outcome)
 	return sum;
 }
 
+/* How many operations gave a result; --loud names the others. */
+static uint64_t count_ran(void)
+{
+	uint64_t count = 0;
+
+	for (uint64_t i = 0; i < entry_count; i++) {
+		bool ran = false;
+
+		for (long k = 0; k < options.jobs; k++)
+			ran |= atomic_load(&jobs[k].said->ran[i]);
+		count += ran;
+		if (!ran && options.loud)
+			fprintf(stderr, "%s never ran\n", entries[i]->op->name);
+	}
+	return count;
+}
+
 /* One call, here. */
 static int repeat(void)
 {
@@ -290,9 +318,11 @@ static void take_numbers(const char *word, const char *text)
 
 static void take_options(int argc, char **argv)
 {
-	const char *usual = getenv("TTNN_TEST_CALLS");
+	const char *usual = getenv("TTNN_TEST_CALLS"), *times = getenv("TTNN_TEST_LONG");
 
-	options.calls = usual ? strtoull(usual, NULL, 10) : USUAL_CALLS;
+	options.calls = usual   ? strtoull(usual, NULL, 10)
+			: times ? USUAL_CALLS * strtoull(times, NULL, 10)
+				: USUAL_CALLS;
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--golden") == 0)
 			options.golden = true;
@@ -322,11 +352,12 @@ int main(int argc, char **argv)
 		jobs[i].said = &said[i];
 	run_all();
 	failed = lost + total(CALLS_SILENT);
-	printf("%llu calls of %llu operations: %llu ran, %llu were refused, %llu had internal errors; "
-	       "%llu ended their process\n",
-	       (unsigned long long)options.calls, (unsigned long long)entry_count,
-	       (unsigned long long)total(CALLS_RAN), (unsigned long long)total(CALLS_REFUSED),
-	       (unsigned long long)total(CALLS_INTERNAL), (unsigned long long)lost);
+	printf("%llu calls: %llu ran, %llu were refused, %llu had internal errors, %llu ended their "
+	       "process; of %llu operations %llu ran\n",
+	       (unsigned long long)options.calls, (unsigned long long)total(CALLS_RAN),
+	       (unsigned long long)total(CALLS_REFUSED), (unsigned long long)total(CALLS_INTERNAL),
+	       (unsigned long long)lost, (unsigned long long)entry_count,
+	       (unsigned long long)count_ran());
 	printf("%llu passed, %llu failed\n", (unsigned long long)(options.calls - failed),
 	       (unsigned long long)failed);
 	return failed > 0;

@@ -82,9 +82,11 @@ static void value_text(struct tt_str *out, const struct ttnn_value *value);
 static void tensor_text(struct tt_str *out, ttnn_tensor *tensor)
 {
 	const struct ttnn_tensor_spec *spec = &tensor->spec;
-	const struct ttnn_value parts[] = {ttnn_v_shape(&spec->shape), ttnn_v_dtype(spec->dtype),
-					   ttnn_v_layout(spec->layout),
-					   ttnn_v_memory(&spec->memory)};
+	bool plain = spec->memory.layout == TTNN_INTERLEAVED;
+	const struct ttnn_value parts[] = {
+		ttnn_v_shape(&spec->shape), ttnn_v_dtype(spec->dtype), ttnn_v_layout(spec->layout),
+		plain ? tt_value_enum(&tt_enum_buffer_type, (int64_t)spec->memory.buffer)
+		      : ttnn_v_memory(&spec->memory)};
 
 	tt_str_adds(out, "Tensor(");
 	for (size_t i = 0; i < TT_COUNT(parts); i++) {

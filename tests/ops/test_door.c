@@ -4,7 +4,9 @@
 #include "device/device.h"
 #include "device/devtensor.h"
 #include "event/event.h"
+#include "ops/objects.h"
 #include "ops/op.h"
+#include "ops/sound.h"
 
 /* ---- signatures ---------------------------------------------------------------------------------- */
 
@@ -205,6 +207,120 @@ TEST(a_dry_run_leaves_nothing_behind)
 	CHECK_INT(after.allocated, before.allocated);
 	tt_str_deinit(&ear.heard);
 	ttnn_tensor_unref(a);
+	ttnn_device_unref(device);
+}
+
+/* ---- values that no operation takes ---------------------------------------------------------------- */
+
+/* A tensor of ones in tiles on this device. */
+static ttnn_tensor *ones_of(ttnn_device *device, struct ttnn_shape shape, enum ttnn_layout layout)
+{
+	ttnn_tensor *out = NULL;
+
+	CHECK_OK(ttnn_call_one(&out, "ttnn.ones",
+			       (struct ttnn_arg[]){{NULL, ttnn_v_shape(&shape)},
+						   {"dtype", ttnn_v_dtype(TTNN_BFLOAT16)},
+						   {"layout", ttnn_v_layout(layout)},
+						   {"device", ttnn_v_device(device)}},
+			       4, TTNN_FRONTEND_C));
+	return out;
+}
+
+TEST(values_that_no_operation_takes)
+{
+	static const struct tt_field fields[] = {{.name = "grid"}};
+	static const struct tt_schema schema = {"Config", fields, 1, true};
+	static const struct ttnn_tile tile = {0, 32, false};
+	struct ttnn_memory_config memory = {.has_shard = true,
+					    .shard = {.height = 32, .width = 32}};
+	struct ttnn_shard_spec shard = {.height = 32, .width = 32};
+	struct ttnn_value item;
+	struct tt_args args;
+	const ttnn_core_set *none;
+
+	CHECK_OK(ttnn_core_set_make(&none, NULL, 0));
+	memory.shard.grid = shard.grid = none;
+	item = ttnn_v_core_set(none);
+	struct {
+		struct ttnn_value value;
+		const char *text;
+	} rows[] = {
+		{item, "at least one core"},
+		{ttnn_v_list(&item, 1), "at least one core"},
+		{ttnn_v_memory(&memory), "at least one core"},
+		{{.kind = TTNN_VALUE_SHARD, .shard = &shard}, "at least one core"},
+		{{.kind = TTNN_VALUE_TILE, .tile = &tile}, "Tile size is not valid"},
+		{tt_value_enum(&tt_enum_dtype, 1000), "1000 is not a valid DataType"},
+	};
+
+	for (size_t i = 0; i < TT_COUNT(rows); i++) {
+		CHECK_OK(fit(&args, "a: any", (struct ttnn_arg[]){{NULL, rows[i].value}}, 1));
+		CHECK(tt_args_sound(&args) != TTNN_OK && strstr(ttnn_error(), rows[i].text));
+	}
+	CHECK_OK(fit(&args, "a: any", (struct ttnn_arg[]){{NULL, tt_value_object(&schema, &item)}},
+		     1));
+	CHECK_OK(tt_args_sound(&args));
+}
+
+TEST(objects_are_of_the_kind_whose_fields_are_read)
+{
+	struct ttnn_value items[TT_COMPUTE_FIELDS] = {{0}};
+	struct ttnn_value compute = tt_value_object(&tt_schema_compute, items);
+	struct tt_args args;
+
+	CHECK_OK(fit(&args, "a: ComputeConfig", (struct ttnn_arg[]){{NULL, compute}}, 1));
+	CHECK_FAILS(fit(&args, "a: MatmulConfig", (struct ttnn_arg[]){{NULL, compute}}, 1),
+		    TTNN_TYPE, "incompatible function arguments");
+	CHECK_FAILS(fit(&args, "a: Unary", (struct ttnn_arg[]){{NULL, compute}}, 1), TTNN_TYPE,
+		    "incompatible function arguments");
+}
+
+/* Each of these ended the process. */
+TEST(calls_with_nothing_to_work_on)
+{
+	ttnn_device *device;
+	ttnn_tensor *rows, *tiles, *gone, *empty, *single, *out = NULL;
+	const ttnn_core_set *none;
+
+	CHECK_OK(ttnn_device_open(&device, 0, &(struct ttnn_device_options){.profile = "n150"}));
+	CHECK_OK(ttnn_core_set_make(&none, NULL, 0));
+	rows = ones_of(device, (struct ttnn_shape){4, {1, 1, 32, 64}}, TTNN_ROW_MAJOR);
+	tiles = ones_of(device, (struct ttnn_shape){4, {1, 1, 32, 64}}, TTNN_TILE);
+	gone = ones_of(device, (struct ttnn_shape){4, {1, 1, 32, 64}}, TTNN_TILE);
+	empty = ones_of(device, (struct ttnn_shape){4, {0, 8, 8, 32}}, TTNN_ROW_MAJOR);
+	single = ones_of(device, (struct ttnn_shape){0, {0}}, TTNN_TILE);
+	ttnn_tensor_deallocate(gone, true);
+	CHECK_FAILS(ttnn_call_one(&out, "ttnn.argmax",
+				  (struct ttnn_arg[]){{NULL, ttnn_v_tensor(rows)},
+						      {"dim", ttnn_v_int(3)},
+						      {"sub_core_grids", ttnn_v_core_set(none)}},
+				  3, TTNN_FRONTEND_C),
+		    TTNN_INVALID, "Core grid must contain at least one core");
+	CHECK_FAILS(ttnn_call_one(&out, "ttnn.experimental.dit_layernorm_pre_allgather",
+				  (struct ttnn_arg[]){{NULL, ttnn_v_tensor(tiles)},
+						      {NULL, ttnn_v_tensor(gone)}},
+				  2, TTNN_FRONTEND_C),
+		    TTNN_INVALID, "Input Tensor is not allocated");
+	CHECK_FAILS(ttnn_call_one(&out, "ttnn.layer_norm",
+				  (struct ttnn_arg[]){{NULL, ttnn_v_tensor(tiles)},
+						      {"weight", ttnn_v_tensor(gone)}},
+				  2, TTNN_FRONTEND_C),
+		    TTNN_INVALID, "Input Tensor is not allocated");
+	CHECK_FAILS(ttnn_call_one(&out, "ttnn.upsample",
+				  (struct ttnn_arg[]){{NULL, ttnn_v_tensor(empty)},
+						      {NULL, ttnn_v_int(2)},
+						      {"mode", ttnn_v_string("bilinear")}},
+				  3, TTNN_FRONTEND_C),
+		    TTNN_INVALID, "Shard shape must have non zero volume!");
+	CHECK_OK(ttnn_call_one(&out, "ttnn.alt_complex_rotate90",
+			       (struct ttnn_arg[]){{NULL, ttnn_v_tensor(single)}}, 1,
+			       TTNN_FRONTEND_C));
+	ttnn_tensor_unref(out);
+	ttnn_tensor_unref(rows);
+	ttnn_tensor_unref(tiles);
+	ttnn_tensor_unref(gone);
+	ttnn_tensor_unref(empty);
+	ttnn_tensor_unref(single);
 	ttnn_device_unref(device);
 }
 

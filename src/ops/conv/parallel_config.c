@@ -86,6 +86,8 @@ tt_status tt_parallel_choose(struct tt_parallel *out, const struct tt_parallel_r
 
 	*out = (struct tt_parallel){.scheme = request->scheme,
 				    .orientation = TTNN_ORIENT_ROW_MAJOR};
+	TT_REQUIRE(unit > 0, "act_block_h_override % 32 == 0",
+		   "Config Error: act_block_h_override must be a multiple of 32 (tile height).");
 	switch (request->scheme) {
 	case TTNN_HEIGHT_SHARDED:
 		return first_cores(&out->grid, request->grid, shares_below(rows, cores, unit));

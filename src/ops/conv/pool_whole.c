@@ -6,6 +6,8 @@
 #include "ops/conv/pool_ops.h"
 #include "ops/movement/movement.h"
 
+#define WINDOWS_MOST (1u << 20)
+
 /* ---- whole images ------------------------------------------------------------------------------------ */
 
 bool tt_pool_is_mean(const struct tt_pool *pool, const struct tt_tensor *in)
@@ -255,13 +257,19 @@ static tt_status refuse(const struct share share[2], const struct line line[2], 
 	return status;
 }
 
+/* Each window of a line is looked at: no more than images have. */
+static bool can_make(uint32_t out, uint32_t in)
+{
+	return out > 0 && out / 4 <= in && out <= WINDOWS_MOST;
+}
+
 tt_status tt_pool_adapt(struct tt_slide *slide, const uint32_t out[2])
 {
 	struct share share[2] = {{slide->in[0], out[0]}, {slide->in[1], out[1]}};
 	struct line line[2];
 	bool alike, right;
 
-	if (!out[0] || !out[1] || out[0] / 4 > slide->in[0] || out[1] / 4 > slide->in[1])
+	if (!can_make(out[0], slide->in[0]) || !can_make(out[1], slide->in[1]))
 		return tt_fail(TTNN_INVALID,
 			       "an adaptive pool cannot make %u × %u of %u × %u elements", out[0],
 			       out[1], slide->in[0], slide->in[1]);

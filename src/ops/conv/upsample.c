@@ -19,6 +19,8 @@ static tt_status spread(struct tt_tensor **out, struct ttnn_memory_config *memor
 	struct ttnn_shard_spec shard = {.width = dim[3]};
 	struct ttnn_arg args[] = {{"tensor", ttnn_v_tensor(in)}, {"memory_config", {0}}};
 
+	TT_REQUIRE(rows > 0, "shard_shape_in_pages.volume() != 0",
+		   "Shard shape must have non zero volume!");
 	cores = cores < rows ? cores : rows;
 	shard.height = (uint32_t)tt_div_up(rows, cores);
 	TT_TRY(tt_split_cores(&shard.grid, grid, (struct ttnn_core){0, 0}, cores,

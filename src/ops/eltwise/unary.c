@@ -304,7 +304,7 @@ static tt_status turn_pairs(struct tt_tensor *out, struct tt_tensor *in)
 {
 	const struct ttnn_shape *shape = &in->spec.shape;
 	int32_t last = (int32_t)shape->rank - 1;
-	uint32_t width = shape->dim[last];
+	uint32_t width = last < 0 ? 1 : shape->dim[last];
 	struct tt_map_job signs = {.out = out, .arity = 2, .in = {out, NULL}, .op = TT_BINARY_MUL};
 	struct tt_move_loop loops[TTNN_MAX_RANK + 1];
 	struct tt_move_job swap = {.out = out, .in = in, .loops = loops};
@@ -313,6 +313,8 @@ static tt_status turn_pairs(struct tt_tensor *out, struct tt_tensor *in)
 	if (out == in)
 		return tt_fail(TTNN_UNSUPPORTED,
 			       "alt_complex_rotate90 cannot write over its argument");
+	if (last < 0) /* its partner is padding */
+		return tt_backend_get()->fill(out, 0, TT_FILL_ALL);
 	for (int32_t i = 0; i < last; i++)
 		loops[swap.loop_count++] = (struct tt_move_loop){shape->dim[i], i, i, 1, 1};
 	loops[swap.loop_count++] = (struct tt_move_loop){width / 2, last, last, 2, 2};

@@ -12,6 +12,7 @@
 #include <inttypes.h>
 
 #include "backend/backend.h"
+#include "base/deadline.h"
 #include "ops/movement/movement.h"
 
 #define ATTRS(X)                                                                                   \
@@ -222,6 +223,8 @@ static tt_status reshape_choose(uint32_t *out, struct tt_launch *launch)
 		uint64_t found = page_pieces(i, &from, &to);
 
 		pieces = found > pieces ? found : pieces;
+		if (i % 1024 == 1023 && tt_deadline_stop())
+			return tt_deadline_check();
 	}
 	work->pieces = pieces + pieces % tt_memory_alignment(launch->device, TTNN_L1);
 	return make_table(launch, pages, work->pieces);

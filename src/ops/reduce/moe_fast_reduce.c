@@ -57,8 +57,8 @@ static tt_status fast_reduce_infer(struct tt_launch *launch)
 		   split, width);
 	TT_NEED(dim >= 0 && dim < rank,
 		"ShapeBase[] index out of range. %" PRId64 " not in [-%u, %u)", dim, rank, rank);
-	TT_NEED(width / split <= TT_OUTPUTS_MAX,
-		"at most %d tensors of a split are possible, not %" PRId64, TT_OUTPUTS_MAX,
+	TT_NEED(width > 0 && width / split <= TT_OUTPUTS_MAX,
+		"1 to %d tensors of a split are possible, not %" PRId64, TT_OUTPUTS_MAX,
 		width / split);
 	shape.dim[dim] = 1;
 	shape.dim[rank - 1] = dim == rank - 1 ? 1 : (uint32_t)split;
