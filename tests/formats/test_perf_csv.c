@@ -152,7 +152,7 @@ static void take_text(void *context, const void *data, size_t size)
 
 static void header_of(struct tt_str *out, enum ttnn_dialect dialect)
 {
-	struct tt_ops_shape shape = {dialect, 2, 1};
+	struct tt_ops_shape shape = {dialect, 2, 1, false};
 	struct tt_ops_csv *csv;
 
 	CHECK_OK(tt_ops_csv_new(&csv, &shape, take_text, out));
@@ -283,7 +283,7 @@ static struct tt_ops_row row_of(struct tt_ops_program *program, uint64_t call, u
 static void write_made(struct tt_str *out, enum ttnn_dialect dialect)
 {
 	struct tt_ops_program *product = make_product(), *sum = make_sum(), *host = make_fallback();
-	struct tt_ops_shape shape = {dialect, 2, 1};
+	struct tt_ops_shape shape = {dialect, 2, 1, false};
 	struct tt_ops_row rows[] = {
 		row_of(product, 1024, 1000, 500, 10000), row_of(product, 2048, 2000, 100, 12000),
 		row_of(host, 2147486720, 2500, 50, 0),   row_of(sum, 4096, 3000, 80, 0),
@@ -370,7 +370,7 @@ TEST(bytes_are_those_of_python)
 				  .begin_ns = 900,
 				  .text = (char *)"run: 1, \"first\"",
 				  .message = (char *)"a, b"};
-	struct tt_ops_shape shape = {TTNN_DIALECT_SEED, 0, 0};
+	struct tt_ops_shape shape = {TTNN_DIALECT_SEED, 0, 0, false};
 	struct tt_str text = {0};
 	struct tt_ops_csv *csv;
 
