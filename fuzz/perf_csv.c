@@ -76,7 +76,7 @@ static tt_status same(void *context, const char *const *cells, size_t count, uin
 
 static void write_back(const uint8_t *data, size_t size)
 {
-	struct tt_ops_shape shape = {TTNN_DIALECT_SEED, 1, 1};
+	struct tt_ops_shape shape = {TTNN_DIALECT_SEED, 1, 1, false};
 	struct tt_str text = {0}, line = {0};
 	struct tt_ops_row row = {.kind = TT_OPS_SIGNPOST};
 	struct tt_csv csv = {.emit = same};

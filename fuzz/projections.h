@@ -210,10 +210,10 @@ static void profile(struct tt_source *source, enum ttnn_dialect dialect)
 	if (tt_ops_survey(&survey, source, 0) != TTNN_OK)
 		return;
 	if (tt_ops_walk_new(&walk, source, &place) != TTNN_OK ||
-	    tt_ops_csv_new(
-		    &csv,
-		    &(struct tt_ops_shape){dialect, survey.inputs % 100, survey.outputs % 100},
-		    ignore, NULL) != TTNN_OK)
+	    tt_ops_csv_new(&csv,
+			   &(struct tt_ops_shape){dialect, survey.inputs % 100,
+						  survey.outputs % 100, false},
+			   ignore, NULL) != TTNN_OK)
 		abort();
 	while (tt_ops_walk_next(&row, walk) == TTNN_OK && row)
 		tt_ops_csv_row(csv, row);

@@ -329,7 +329,8 @@ static inline void tell(struct stage *stage, enum tt_event_kind kind)
 		stage->items[2][1] = (struct ttnn_value){
 			.kind = TTNN_VALUE_DICT, .count = 2, .items = stage->items[0]};
 		stage->items[2][2] = ttnn_v_none();
-		event.call = (struct tt_event_call){"ttnn.add", stage->items[2], TT_CALL_VALUES};
+		event.call =
+			(struct tt_event_call){"ttnn.add", stage->items[2], TT_CALL_VALUES, "text"};
 		break;
 	case TT_EVENT_PROGRAM_RUN:
 	case TT_EVENT_METAL_TRACE:
