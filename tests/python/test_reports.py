@@ -210,7 +210,7 @@ def test_nothing_is_recorded_without_a_capture(device, upstream, tmp_path):
     assert ttnn.graph.is_python_io_recording_enabled()
     ttnn.graph.end_graph_capture()
     assert not ttnn.graph.is_python_io_recording_enabled()
-    with pytest.raises(RuntimeError, match="no capture to end"):
+    with pytest.raises(RuntimeError, match="no graph capture is running on this thread"):
         ttnn.graph.end_graph_capture_to_file(str(tmp_path / "none.json"))
 
 
