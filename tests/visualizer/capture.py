@@ -28,7 +28,7 @@ def model(device, weights):
 
 def sharded(device, weights):
     """Every way to cut a tensor into shards."""
-    x = full(device, (64, 64), L1)
+    x = full(device, (128, 128), L1)
     grid = ttnn.CoreGrid(y=2, x=2)
     ways = ttnn.ShardStrategy.HEIGHT, ttnn.ShardStrategy.WIDTH, ttnn.ShardStrategy.BLOCK
     made = [ttnn.to_memory_config(x, ttnn.create_sharded_memory_config((128, 128), grid, way)) for way in ways]
