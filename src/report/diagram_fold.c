@@ -118,6 +118,40 @@ static bool only_releases(const struct fold *fold, uint32_t at, uint32_t period)
 	return at == end;
 }
 
+static bool is_release(const struct fold *fold, uint32_t item)
+{
+	return fold->diagram->boxes.data[fold->items[item].box].kind == TT_BOX_RELEASE;
+}
+
+static bool same_call(const struct fold *fold, uint32_t a, uint32_t b)
+{
+	const struct tt_box *boxes = fold->diagram->boxes.data;
+	const struct tt_box *one = &boxes[fold->items[a].box], *other = &boxes[fold->items[b].box];
+
+	return one->kind == other->kind && strcmp(one->title, other->title) == 0;
+}
+
+/*
+ * How far into a part that repeats from `at` on its block begins. The first turn of a loop is often unlike the others in what
+ * it gives back, so that equality begins in the midst of it: calls just before (the last of `kept` items) that have the
+ * names of the part's last ones are the beginning of that turn.
+ */
+static uint32_t block_edge(const struct fold *fold, uint32_t kept, uint32_t at, uint32_t period)
+{
+	uint32_t before = kept, inside = at + period, edge = at;
+
+	for (;;) {
+		while (before && is_release(fold, before - 1))
+			before--;
+		while (inside > at && is_release(fold, inside - 1))
+			inside--;
+		if (!before || inside <= at || !same_call(fold, before - 1, inside - 1))
+			return edge - at;
+		edge = --inside;
+		before--;
+	}
+}
+
 /* Folds all parts of this many calls in a row of items. */
 static tt_status fold_period(struct fold *fold, uint32_t period)
 {
@@ -132,6 +166,13 @@ static tt_status fold_period(struct fold *fold, uint32_t period)
 			equal++;
 		uint32_t times = equal / period + 1;
 		if (times >= wanted && !only_releases(fold, i, period)) {
+			uint32_t edge = block_edge(fold, kept, i, period);
+
+			if (edge <= equal && (equal - edge) / period + 1 >= wanted) {
+				times = (equal - edge) / period + 1;
+				for (; edge; edge--)
+					items[kept++] = items[i++];
+			}
 			TT_TRY(fold_run(fold, i, period, times));
 			items[kept++] = items[i];
 			i += period * times;
