@@ -586,7 +586,7 @@ tt_status tt_golden_pad(struct tt_golden *golden)
 	struct tt_array *out;
 
 	TT_GOLDEN_NEED(in);
-	if (!tt_golden_device(golden, "input_tensor"))
+	if (!tt_tensor_device(tt_golden_tensor(golden, "input_tensor")))
 		return tt_golden_host_pad(golden); /* only what is stored grows */
 	shape = in->shape;
 	TT_TRY(pad_amounts(pads, golden, &shape));
