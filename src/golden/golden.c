@@ -48,9 +48,14 @@ double *tt_array_stray(void)
 
 double *tt_array_span(const struct tt_array *array, uint64_t first, uint64_t count)
 {
+	int left = atomic_load_explicit(&tt_golden_steps, memory_order_relaxed);
+
 	if (!count)
 		return NULL;
-	tt_golden_look();
+	left -= count < STEPS ? (int)count : STEPS;
+	atomic_store_explicit(&tt_golden_steps, left, memory_order_relaxed);
+	if (left < 0)
+		tt_golden_look();
 	if (first >= array->count || count > array->count - first)
 		tt_array_stray();
 	return array->data + first;

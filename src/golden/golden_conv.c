@@ -77,6 +77,20 @@ static int64_t clamp(int64_t place, int64_t last)
 	return place < 0 ? 0 : place > last ? last : place;
 }
 
+/* The sum over so many channels of a pixel, from this one on, times weights from that one on. */
+static double product(const struct conv *c, int64_t pixel, int64_t weight, int64_t ins)
+{
+	int64_t step = c->kernel[0] * c->kernel[1];
+	const double *in = tt_array_span(c->in, (uint64_t)pixel, (uint64_t)ins);
+	const double *by =
+		tt_array_span(c->weight, (uint64_t)weight, (uint64_t)((ins - 1) * step + 1));
+	double sum = 0;
+
+	for (int64_t k = 0; k < ins; k++)
+		sum += in[k] * by[k * step];
+	return sum;
+}
+
 /* A result at (image, row, column, channel). */
 static double plain_at(const struct conv *c, const int64_t at[4])
 {
@@ -94,12 +108,8 @@ static double plain_at(const struct conv *c, const int64_t at[4])
 			}
 			if (y < 0 || x < 0 || y >= c->h || x >= c->w)
 				continue;
-			for (int64_t k = 0; k < ins; k++)
-				sum += *tt_at(c->in, ((at[0] * c->h + y) * c->w + x) * c->row +
-							     group * ins + k) *
-				       *tt_at(c->weight, ((at[3] * ins + k) * c->kernel[0] + i) *
-									 c->kernel[1] +
-								 j);
+			sum += product(c, ((at[0] * c->h + y) * c->w + x) * c->row + group * ins,
+				       (at[3] * ins * c->kernel[0] + i) * c->kernel[1] + j, ins);
 		}
 	return sum + bias_of(c, at[3]);
 }

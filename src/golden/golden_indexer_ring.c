@@ -31,16 +31,18 @@ static uint64_t number(struct tt_golden *golden, const char *name, const char *t
 static void find(uint64_t *holder, uint64_t *at, uint64_t n, uint64_t chunk, uint64_t holders)
 {
 	*at = 0;
-	*holder = n / chunk % holders;
-	for (uint64_t i = 0; i < n; i++)
+	*holder = n / tt_divisor(chunk) % tt_divisor(holders);
+	for (uint64_t i = 0; i < n; i++) {
+		tt_golden_step();
 		*at += i / chunk % holders == *holder;
+	}
 }
 
 /* The key of a place in the sequence. */
 static const double *key_of(const struct ring *r, uint64_t n)
 {
 	uint64_t rows = r->parts[0]->shape.dim[2], width = r->parts[0]->shape.dim[3];
-	uint64_t piece = n / (rows / r->cuts), at = n % (rows / r->cuts);
+	uint64_t piece = n / tt_divisor(rows / tt_divisor(r->cuts)), at = n % (rows / r->cuts);
 
 	if (r->chunk)
 		find(&piece, &at, n, r->chunk / r->ratio / r->cuts, r->count * r->cuts);
@@ -65,12 +67,13 @@ static double score(const struct ring *r, uint64_t row, uint64_t key)
 	const uint32_t *dim = r->q->shape.dim;
 	double sum = 0;
 
-	if (key >= r->valid || key >= (place_of(r, row) + 1) / r->ratio)
+	if (key >= r->valid || key >= (place_of(r, row) + 1) / tt_divisor(r->ratio))
 		return -INFINITY;
 	for (uint64_t h = 0; h < dim[1]; h++) {
 		const double *k = key_of(r, key);
 		double product = 0;
 
+		tt_divisor(dim[3] == r->parts[0]->shape.dim[3]);
 		for (uint64_t i = 0; i < dim[3]; i++)
 			product += *tt_at(r->q, (h * dim[2] + row) * dim[3] + i) * k[i];
 		sum += fmax(product, 0) * *tt_at(r->weights, row * dim[1] + h);
@@ -120,7 +123,8 @@ tt_status tt_golden_indexer_ring(struct tt_golden *golden)
 		r.slot = r.slot * (uint64_t)tt_call_int(call, "index_cache_num_layers", 1) +
 			 (uint64_t)tt_call_int(call, "index_cache_layer_idx", 0);
 	end = number(golden, "", "valid_end_tensor", keys * r.ratio);
-	r.valid = (uint64_t)tt_call_int(call, "kv_len", (int64_t)((end + 31) / 32 * 32 / r.ratio));
+	r.valid = (uint64_t)tt_call_int(call, "kv_len",
+					(int64_t)((end + 31) / 32 * 32 / tt_divisor(r.ratio)));
 	out = tt_golden_out(golden, &TT_SHAPE(1, 1, (uint32_t)rows, (uint32_t)keys), TTNN_BFLOAT16);
 	TT_GOLDEN_NEED(out);
 	for (uint64_t i = 0; i < out->count; i++)

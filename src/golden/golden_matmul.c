@@ -15,7 +15,7 @@
 struct side {
 	const struct tt_array *array;
 	uint64_t batch, rows, cols;
-	bool transposed;
+	bool left, transposed;
 };
 
 /*
@@ -25,8 +25,10 @@ struct side {
 static struct side side_of(const struct tt_array *array, bool left, bool transposed)
 {
 	const struct ttnn_shape *shape = &array->shape;
-	struct side side = {
-		.array = array, .batch = 1, .transposed = transposed && shape->rank > 1};
+	struct side side = {.array = array,
+			    .batch = 1,
+			    .left = left,
+			    .transposed = transposed && shape->rank > 1};
 
 	if (shape->rank == 1) {
 		side.rows = left ? 1 : shape->dim[0];
@@ -55,6 +57,20 @@ static double at(const struct side *side, uint64_t batch, uint64_t row, uint64_t
 	uint64_t r = side->transposed ? col : row, c = side->transposed ? row : col;
 
 	return *tt_at(side->array, (batch * side->rows + r) * side->cols + c);
+}
+
+/* So many elements of a row of the left one, or of a column of the right one, *step apart. */
+static const double *line(uint64_t *step, const struct side *side, uint64_t batch, uint64_t place,
+			  uint64_t depth)
+{
+	bool along = side->left != side->transposed;
+
+	*step = along ? 1 : side->cols;
+	return depth ? tt_array_span(side->array,
+				     batch * side->rows * side->cols +
+					     (along ? place * side->cols : place),
+				     (depth - 1) * *step + 1)
+		     : NULL;
 }
 
 /* The outer extents of the result; a vector leaves its own extent out. */
@@ -116,10 +132,13 @@ static tt_status multiply(struct tt_array **out, struct tt_golden *golden, const
 		uint64_t batch = n / (rows * cols), r = n / cols % rows, c = n % cols;
 		uint64_t in_a = matrix_of(&a->array->shape, &shape, outer, batch);
 		uint64_t in_b = matrix_of(&b->array->shape, &shape, outer, batch);
+		uint64_t step_a, step_b;
+		const double *x = line(&step_a, a, in_a, r, depth);
+		const double *y = line(&step_b, b, in_b, c, depth);
 		double sum = 0;
 
 		for (uint64_t k = 0; k < depth; k++)
-			sum += at(a, in_a, r, k) * at(b, in_b, k, c);
+			sum += x[k * step_a] * y[k * step_b];
 		*tt_at(*out, n) = sum;
 	}
 	return TTNN_OK;

@@ -48,7 +48,7 @@ static double *element(const struct side *side, const uint64_t *at, uint32_t ran
 		else if (behind == 2)
 			coordinate = side->turned ? col : row;
 		else
-			coordinate = shape->dim[d] == 1 ? 0 : at[rank - behind];
+			coordinate = shape->dim[d] == 1 || behind > rank ? 0 : at[rank - behind];
 		index = index * shape->dim[d] + coordinate;
 	}
 	return tt_at(side->array, index);

@@ -586,7 +586,7 @@ tt_status tt_golden_pad(struct tt_golden *golden)
 	struct tt_array *out;
 
 	TT_GOLDEN_NEED(in);
-	if (!tt_golden_device(golden, "input_tensor"))
+	if (!tt_tensor_device(tt_golden_tensor(golden, "input_tensor")))
 		return tt_golden_host_pad(golden); /* only what is stored grows */
 	shape = in->shape;
 	TT_TRY(pad_amounts(pads, golden, &shape));
@@ -675,10 +675,11 @@ static tt_status join(struct tt_golden *golden, const char *name, bool new_dim)
 		placed = *in;
 		placed.shape = shape;
 		placed.shape.dim[dim] = new_dim ? 1 : in->shape.dim[dim];
-		width = placed.shape.dim[dim] / groups;
+		width = placed.shape.dim[dim] / tt_divisor(groups);
 		for (uint64_t k = 0; k < in->count; k++) {
 			tt_array_coordinate(at, &placed, k);
-			at[dim] += begin + at[dim] / width * (shape.dim[dim] / groups - width);
+			at[dim] += begin +
+				   at[dim] / tt_divisor(width) * (shape.dim[dim] / groups - width);
 			*tt_at(out, tt_array_index(out, at)) = *tt_at(in, k);
 		}
 		begin += width;

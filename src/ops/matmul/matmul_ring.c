@@ -468,7 +468,8 @@ static uint64_t golden_copy(const struct tt_golden *golden, struct ttnn_core cor
 static double line_of_bank(const struct tt_array *weight, uint64_t bank, uint64_t line,
 			   uint64_t column)
 {
-	uint64_t width = tt_shape_last(&weight->shape, 1), lines = weight->count / WAYS / width;
+	uint64_t width = tt_shape_last(&weight->shape, 1),
+		 lines = weight->count / WAYS / tt_divisor(width);
 
 	return line < lines ? *tt_at(weight, (bank * lines + line) * width + column) : 0;
 }
@@ -513,8 +514,7 @@ static tt_status last_golden(struct tt_golden *golden)
 		copies[ring[i].bank] = golden_copy(golden, ring[i].core);
 	}
 	TT_TRY(tt_cores_set(&set, cores, WAYS));
-	TT_TRY(collectors_find(
-		collectors, tt_golden_device(golden, "input_tensor"), set));
+	TT_TRY(collectors_find(collectors, tt_golden_device(golden, "input_tensor"), set));
 	out = tt_golden_out(golden, &given->shape, given->dtype);
 	TT_GOLDEN_NEED(out && given->shape.dim[0] == 32);
 	width = given->shape.dim[1];

@@ -428,7 +428,7 @@ static double golden_score(struct tt_golden *golden, uint64_t token, uint64_t ch
 	const struct tt_array *scores = tt_golden_in(golden, "scores_tensor");
 	const struct tt_array *choices = tt_golden_in(golden, "expert_indices_tensor");
 	const struct tt_array *mapping = tt_golden_in(golden, "expert_mapping_tensor");
-	const struct tt_device *device = tt_golden_device(golden, "input_tensor");
+	const struct tt_device *device = tt_tensor_device(tt_golden_tensor(golden, "input_tensor"));
 	uint64_t cols = device ? device->cols : 1, k = tt_shape_last(&scores->shape, 1), owner;
 
 	if (token * k + choice >= scores->count)
