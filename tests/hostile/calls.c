@@ -3,14 +3,14 @@
  * that are deallocated, empty, on the host, of no dimension, of other types and places; computed and dry, on one chip and on
  * small meshes. Whatever is called gives a result or is refused in words: no process ends, none hangs.
  *
- *	calls [--seed N] [--calls M] [--first K] [--only OP] [--golden] [--jobs J] [--loud]
+ *	calls [--seed N] [--calls M] [--first K] [--only OP] [--golden | --both] [--jobs J] [--loud]
  *	calls --seed N --call K [--golden]        prints this call and makes it, in this process
  *
  * Calls are numbered from 0, through the operations in order of their names again and again. They run in children; one
  * that ends or hangs is named with the number of its call, and the rest goes on. --only OP makes M calls of one
- * operation; --golden computes goldens instead of calling; --loud prints internal errors, too, and which operations never
- * ran. Without --calls TTNN_TEST_CALLS says how many, or there are some thousand, TTNN_TEST_LONG times; and a quarter as
- * many goldens. The last line is "N passed, N failed".
+ * operation; --golden computes goldens instead of calling, --both a quarter as many besides; --loud prints internal
+ * errors, too, and which operations never ran. Without --calls TTNN_TEST_CALLS says how many, or there are some thousand,
+ * TTNN_TEST_LONG times. The last line is "N passed, N failed".
  */
 #include <errno.h>
 #include <signal.h>
@@ -347,12 +347,13 @@ static void take_options(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--golden") == 0)
 			options.golden = true;
+		else if (strcmp(argv[i], "--both") == 0)
+			options.both = true;
 		else if (strcmp(argv[i], "--loud") == 0)
 			options.loud = true;
 		else
 			take_numbers(argv[i], i + 1 < argc ? argv[i + 1] : ""), i++;
 	}
-	options.both = argc == 1;
 }
 
 int main(int argc, char **argv)
