@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -127,6 +128,8 @@ static void limit(void)
 {
 	if (!SANITIZED)
 		setrlimit(RLIMIT_AS, &(struct rlimit){ROOM, ROOM});
+	if (options.call < 0)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 	tt_pool_set_threads(2);
 }
