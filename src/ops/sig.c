@@ -134,7 +134,7 @@ static const struct tt_arg_type types[] = {
 	 "ttnn.matmul.MatmulMultiCoreReuseMultiCastBatchedDRAMShardedProgramConfig",
 	 KIND(TTNN_VALUE_OBJECT), 0, NULL, "Matmul"},
 	{"GlobalCb", "ttnn._ttnn.global_circular_buffer.global_circular_buffer",
-	 KIND(TTNN_VALUE_OBJECT), 0, NULL, "GlobalCircularBuffer"},
+	 KIND(TTNN_VALUE_OBJECT), 0, NULL, NULL},
 	{"Pipes", "collections.abc.Sequence[ttnn._ttnn.prefetcher_pipe.PrefetcherPipe]", ANY_LIST,
 	 KIND(TTNN_VALUE_OPAQUE), NULL, NULL},
 	{"ProgramConfig", "ttnn.ProgramConfig", KIND(TTNN_VALUE_OBJECT), 0, NULL, NULL},

@@ -3,13 +3,14 @@
  * that are deallocated, empty, on the host, of no dimension, of other types and places; computed and dry, on one chip and on
  * small meshes. Whatever is called gives a result or is refused in words: no process ends, none hangs.
  *
- *	calls [--seed N] [--calls M] [--first K] [--only OP] [--golden] [--jobs J] [--loud]
+ *	calls [--seed N] [--calls M] [--first K] [--only OP] [--golden | --both] [--jobs J] [--loud]
  *	calls --seed N --call K [--golden]        prints this call and makes it, in this process
  *
- * Calls are numbered from 0, through the operations in order of their names again and again. They run in children; one that
- * ends or hangs is named with the number of its call, and the rest goes on. --only OP makes M calls of one operation; --golden computes their goldens instead; --loud
- * prints internal errors, too. Without --calls TTNN_TEST_CALLS says how many, or there are some thousand, TTNN_TEST_LONG times.
- * The last line is "N passed, N failed".
+ * Calls are numbered from 0, through the operations in order of their names again and again. They run in children; one
+ * that ends or hangs is named with the number of its call, and the rest goes on. --only OP makes M calls of one
+ * operation; --golden computes goldens instead of calling, --both a quarter as many besides; --loud prints internal
+ * errors, too, and which operations never ran. Without --calls TTNN_TEST_CALLS says how many, or there are some thousand,
+ * TTNN_TEST_LONG times. The last line is "N passed, N failed".
  */
 #include <errno.h>
 #include <signal.h>
@@ -18,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -57,7 +59,7 @@ const char *__ubsan_default_options(void)
 static struct {
 	uint64_t seed, first, calls;
 	const char *only;
-	bool golden, loud;
+	bool golden, loud, both;
 	long jobs;
 	int64_t call; /* -1: all */
 } options = {.seed = 1, .jobs = 2, .call = -1};
@@ -74,11 +76,11 @@ static struct job {
 	uint64_t next, end; /* its calls */
 	struct said *said;
 } jobs[JOBS_MAX];
-static uint64_t lost, failed;
+static uint64_t lost, made, failed;
 
 /* ---- which operation -------------------------------------------------------------------------------- */
 
-static const struct tt_op_entry **entries;
+static const struct tt_op_entry **entries; /* with goldens only, for those */
 static uint64_t entry_count;
 
 static bool list_entries(void)
@@ -86,7 +88,9 @@ static bool list_entries(void)
 	size_t count;
 	const struct tt_op_entry *all = tt_op_all(&count);
 
+	free(entries);
 	entries = calloc(count + 1, sizeof(void *));
+	entry_count = 0;
 	for (size_t i = 0; i < count && entries && entry_count < OPERATIONS_MAX; i++)
 		if (!options.golden || all[i].op->golden)
 			entries[entry_count++] = &all[i];
@@ -124,6 +128,8 @@ static void limit(void)
 {
 	if (!SANITIZED)
 		setrlimit(RLIMIT_AS, &(struct rlimit){ROOM, ROOM});
+	if (options.call < 0)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 	tt_pool_set_threads(2);
 }
@@ -279,6 +285,24 @@ static uint64_t count_ran(void)
 	return count;
 }
 
+static void throw_all(void)
+{
+	for (long i = 0; i < JOBS_MAX; i++) {
+		memset(jobs[i].said, 0, sizeof(*jobs[i].said));
+		jobs[i].next = jobs[i].end = 0;
+	}
+	lost = 0;
+	run_all();
+	made += options.calls;
+	failed += lost + total(CALLS_SILENT);
+	printf("%llu %s: %llu ran, %llu were refused, %llu had internal errors, %llu ended their "
+	       "process; of %llu operations %llu ran\n",
+	       (unsigned long long)options.calls, options.golden ? "goldens" : "calls",
+	       (unsigned long long)total(CALLS_RAN), (unsigned long long)total(CALLS_REFUSED),
+	       (unsigned long long)total(CALLS_INTERNAL), (unsigned long long)lost,
+	       (unsigned long long)entry_count, (unsigned long long)count_ran());
+}
+
 /* One call, here. */
 static int repeat(void)
 {
@@ -326,6 +350,8 @@ static void take_options(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--golden") == 0)
 			options.golden = true;
+		else if (strcmp(argv[i], "--both") == 0)
+			options.both = true;
 		else if (strcmp(argv[i], "--loud") == 0)
 			options.loud = true;
 		else
@@ -348,17 +374,16 @@ int main(int argc, char **argv)
 		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (said == MAP_FAILED)
 		return 2;
-	for (long i = 0; i < options.jobs; i++)
+	for (long i = 0; i < JOBS_MAX; i++)
 		jobs[i].said = &said[i];
-	run_all();
-	failed = lost + total(CALLS_SILENT);
-	printf("%llu calls: %llu ran, %llu were refused, %llu had internal errors, %llu ended their "
-	       "process; of %llu operations %llu ran\n",
-	       (unsigned long long)options.calls, (unsigned long long)total(CALLS_RAN),
-	       (unsigned long long)total(CALLS_REFUSED), (unsigned long long)total(CALLS_INTERNAL),
-	       (unsigned long long)lost, (unsigned long long)entry_count,
-	       (unsigned long long)count_ran());
-	printf("%llu passed, %llu failed\n", (unsigned long long)(options.calls - failed),
+	throw_all();
+	if (options.both) {
+		options.golden = true;
+		options.calls /= 4;
+		list_entries();
+		throw_all();
+	}
+	printf("%llu passed, %llu failed\n", (unsigned long long)(made - failed),
 	       (unsigned long long)failed);
 	return failed > 0;
 }
