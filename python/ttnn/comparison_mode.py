@@ -11,6 +11,7 @@ import math
 import weakref
 
 from ttnn import _ttnn, comparison_records
+from ttnn.decorators import with_tensors
 
 _log = logging.getLogger("ttnn")
 _goldens = {}  # number of a tensor: what golden functions make of it, as long as the tensor lives
@@ -39,18 +40,6 @@ def _torch(tensor):
         raise _Skipped(str(error)) from error
 
 
-def _inputs(value, convert):
-    """Arguments with torch's tensors for ours."""
-    if isinstance(value, _ttnn.tensor.Tensor):
-        return convert(value)
-    if isinstance(value, (list, tuple)):
-        found = [_inputs(item, convert) for item in value]
-        return found if isinstance(value, list) else tuple(found)
-    if isinstance(value, dict):
-        return {name: _inputs(item, convert) for name, item in value.items()}
-    return value
-
-
 def _known(tensor):
     golden = _goldens.get(tensor.tensor_id)
     return _torch(tensor) if golden is None else golden
@@ -72,7 +61,7 @@ def _prepared(operation, args, kwargs):
             if own is not None and level == "locally":
                 levels[level] = own(args, kwargs)
             else:
-                levels[level] = _inputs(args, convert), _inputs(kwargs, convert)
+                levels[level] = with_tensors((args, kwargs), convert)
         except _Skipped as why:
             _log.debug("%s is not compared %s: %s", operation.name, level, why)
         except Exception as error:  # what prepares the inputs may be anyone's
@@ -194,7 +183,7 @@ def run(operation, args, kwargs, quietly):
     if ttnn.graph.is_dry():
         return operation.run(*args, **kwargs)
     given = []
-    _inputs((args, kwargs), given.append)
+    with_tensors((args, kwargs), given.append)
     known = getattr(operation, "golden_function", None) is not None
     levels = quietly(_prepared, operation, args, kwargs) if known else {}
     output = operation.run(*args, **kwargs)

@@ -330,7 +330,8 @@ def _golden(operation, *args, **kwargs):
         kwargs["reduction"] = getattr(ttnn.LossReductionMode, kwargs["reduction"].upper())
     # Golden functions of upstream pass over what they do not know.
     known = {name for text in operation.signatures for name in re.findall(r"(\w+):", text)}
-    names = {k: inner(v) for k, v in kwargs.items() if k != "device" and k in known}
+    placed = any(re.search(r"\bdevice: [\w.]+(,|$)", text) for text in operation.signatures)  # not to be left out
+    names = {k: inner(v) for k, v in kwargs.items() if (k != "device" or placed) and k in known}
     results = _first_that_fits(operation, list(map(inner, args)), names)
 
     def outer(result):
@@ -361,8 +362,58 @@ def _promoted(tensors):
     return dtype if dtype.is_floating_point else torch.float32
 
 
+def with_tensors(value, convert):
+    """Arguments with convert(tensor) in the place of each of our tensors, in lists, tuples and dictionaries too."""
+    if isinstance(value, _ttnn.tensor.Tensor):
+        return convert(value)
+    if isinstance(value, (list, tuple)):
+        found = [with_tensors(item, convert) for item in value]
+        return found if isinstance(value, list) else tuple(found)
+    if isinstance(value, dict):
+        return {name: with_tensors(item, convert) for name, item in value.items()}
+    return value
+
+
+def _like_the_first(output, args, kwargs):
+    """What a golden function gave as our tensors: of the dtype and layout of the first that is among the arguments, and where it is."""
+    import ttnn
+
+    given = []
+    with_tensors((args, kwargs), given.append)
+    options = {"dtype": given[0].dtype, "layout": given[0].layout, "device": given[0].device()} if given else {}
+
+    def convert(result):
+        if isinstance(result, (list, tuple)):
+            return type(result)([convert(each) for each in result])
+        if not isinstance(result, ttnn.Tensor) and not hasattr(type(result), "__dlpack__"):
+            raise RuntimeError(f"A golden function gave {type(result).__name__} where tensors are expected.")
+        return ttnn.from_torch(result, **options)
+
+    return convert(output)
+
+
 def get_fallback_function(operation):
-    return get_golden_function(operation)
+    """An operation computed by its golden function, on our tensors: results have dtype, layout and device of the first of them.
+
+    A golden function that was attached is given torch tensors, or what its own preprocess_golden_function_inputs makes of
+    the arguments; postprocess_golden_function_outputs(output, args, kwargs) makes our tensors of what it gives.
+    """
+    golden = get_golden_function(operation)
+    attached = getattr(golden, "func", None) is not _golden  # the library's own takes our tensors, and needs no torch
+
+    def fallback_function(*args, **kwargs):
+        import ttnn
+
+        before = getattr(operation, "preprocess_golden_function_inputs", None)
+        after = getattr(operation, "postprocess_golden_function_outputs", None) or _like_the_first
+        given = args, kwargs
+        if before is not None:
+            given = before(args, kwargs)
+        elif attached:
+            given = with_tensors(given, ttnn.to_torch)
+        return after(golden(*given[0], **given[1]), args, kwargs)
+
+    return fallback_function
 
 
 _queue = threading.local()

@@ -143,6 +143,7 @@ const struct tt_array *tt_golden_in4(struct tt_golden *golden, const char *name)
  */
 enum number {
 	DIMENSION, /* of the first tensor, or of the first in a list; counted from its end when negative */
+	NATURAL, /* 0 or more */
 	POSITIVE,
 };
 static const struct {
@@ -152,7 +153,7 @@ static const struct {
 	{"dim", DIMENSION},        {"dim0", DIMENSION},        {"dim1", DIMENSION},
 	{"dim2", DIMENSION},       {"dims", DIMENSION},        {"axis", DIMENSION},
 	{"batch_size", POSITIVE},  {"channels", POSITIVE},     {"chunks", POSITIVE},
-	{"dilation", POSITIVE},    {"groups", POSITIVE},       {"in_channels", POSITIVE},
+	{"dilation", POSITIVE},    {"groups", NATURAL},        {"in_channels", POSITIVE},
 	{"input_h", POSITIVE},     {"input_height", POSITIVE}, {"input_length", POSITIVE},
 	{"input_w", POSITIVE},     {"input_width", POSITIVE},  {"kernel_size", POSITIVE},
 	{"num_groups", POSITIVE},  {"num_heads", POSITIVE},    {"num_kv_heads", POSITIVE},
@@ -180,7 +181,7 @@ static int64_t counted_rank(const struct tt_call *call)
 static tt_status check_number(const struct tt_call *call, const char *name, enum number kind,
 			      const struct ttnn_value *value)
 {
-	int64_t rank = kind == DIMENSION ? counted_rank(call) : 0;
+	int64_t rank = kind == DIMENSION ? counted_rank(call) : 0, least = kind == POSITIVE;
 
 	if (value->kind == TTNN_VALUE_LIST)
 		for (uint32_t i = 0; i < value->count; i++)
@@ -191,9 +192,10 @@ static tt_status check_number(const struct tt_call *call, const char *name, enum
 		return tt_fail(TTNN_INVALID,
 			       "%s: %s is %" PRId64 ", and can be from %" PRId64 " to %" PRId64,
 			       call->entry->op->name, name, value->integer, -rank, rank - 1);
-	if (kind == POSITIVE && (value->integer < 1 || value->integer > INT32_MAX))
-		return tt_fail(TTNN_INVALID, "%s: %s is %" PRId64 ", and can be from 1 to %d",
-			       call->entry->op->name, name, value->integer, INT32_MAX);
+	if (kind != DIMENSION && (value->integer < least || value->integer > INT32_MAX))
+		return tt_fail(TTNN_INVALID,
+			       "%s: %s is %" PRId64 ", and can be from %" PRId64 " to %d",
+			       call->entry->op->name, name, value->integer, least, INT32_MAX);
 	return TTNN_OK;
 }
 

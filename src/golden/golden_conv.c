@@ -49,6 +49,7 @@ static bool read_conv(struct conv *c, struct tt_golden *golden)
 			   .stride = {1, 1},
 			   .dilation = {1, 1},
 			   .mirror = tt_call_bool(call, "mirror_kernel", true)};
+	c->groups += !c->groups; /* none given as 0 */
 	pair(c->kernel, golden, "kernel_size");
 	pair(c->stride, golden, "stride");
 	pair(c->dilation, golden, "dilation");

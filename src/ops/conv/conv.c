@@ -24,6 +24,21 @@ static tt_status conv_compute(struct tt_conv *conv, struct tt_call *call, enum t
 	return TTNN_OK;
 }
 
+/* Groups that divide the channels. 0 is one group, as upstream asks only whether there are more. */
+static tt_status conv_groups(struct tt_conv *conv, struct tt_call *call)
+{
+	int64_t groups = tt_call_int(call, "groups", 1);
+
+	conv->groups_given = (uint32_t)groups;
+	conv->groups = groups ? (uint32_t)groups : 1;
+	if (groups > UINT32_MAX || conv->in_channels % conv->groups ||
+	    conv->out_channels % conv->groups)
+		return tt_fail(TTNN_INVALID,
+			       "%u input and %u output channels do not divide into %lld groups",
+			       conv->in_channels, conv->out_channels, (long long)groups);
+	return TTNN_OK;
+}
+
 /* What all have in common. */
 static tt_status common_args(struct tt_conv_run *run, struct tt_call *call, const char *slices)
 {
@@ -39,7 +54,6 @@ static tt_status common_args(struct tt_conv_run *run, struct tt_call *call, cons
 		.batch = (uint32_t)tt_call_int(call, "batch_size", 1),
 		.in_channels = (uint32_t)tt_call_int(call, "in_channels", 1),
 		.out_channels = (uint32_t)tt_call_int(call, "out_channels", 1),
-		.groups = (uint32_t)tt_call_int(call, "groups", 1),
 		.in = {1, 1},
 		.kernel = {1, 1},
 		.stride = {1, 1},
@@ -51,11 +65,7 @@ static tt_status common_args(struct tt_conv_run *run, struct tt_call *call, cons
 	conv->dtype = tt_call_dtype(call, "dtype", conv->in_dtype);
 	tt_conv_config_read(&conv->config, tt_call_arg(call, "conv_config"));
 	tt_conv_slices_read(&run->slices, tt_call_arg(call, slices));
-	if (conv->groups == 0 || conv->in_channels % conv->groups ||
-	    conv->out_channels % conv->groups)
-		return tt_fail(TTNN_INVALID,
-			       "%u input and %u output channels do not divide into %u groups",
-			       conv->in_channels, conv->out_channels, conv->groups);
+	TT_TRY(conv_groups(conv, call));
 	return conv_compute(conv, call,
 			    conv->config.has_weights_dtype ? conv->config.weights_dtype
 							   : run->weight->spec.dtype);
@@ -234,7 +244,6 @@ static tt_status ahead_args(struct ahead *ahead, struct tt_call *call, enum ttnn
 		.batch = (uint32_t)tt_call_int(call, "batch_size", 1),
 		.in_channels = (uint32_t)tt_call_int(call, "in_channels", 1),
 		.out_channels = (uint32_t)tt_call_int(call, "out_channels", 1),
-		.groups = (uint32_t)tt_call_int(call, "groups", 1),
 		.stride = {1, 1},
 		.dilation = {1, 1},
 		.bias = tt_call_bool(call, "has_bias", true),
@@ -252,11 +261,7 @@ static tt_status ahead_args(struct ahead *ahead, struct tt_call *call, enum ttnn
 	conv->config.has_weights_dtype = true;
 	TT_TRY(image_args(conv, call));
 	TT_TRY(tt_slide_pair(conv->out_pad, call, "output_padding"));
-	if (conv->groups == 0 || conv->in_channels % conv->groups ||
-	    conv->out_channels % conv->groups)
-		return tt_fail(TTNN_INVALID,
-			       "%u input and %u output channels do not divide into %u groups",
-			       conv->in_channels, conv->out_channels, conv->groups);
+	TT_TRY(conv_groups(conv, call));
 	TT_TRY(conv_check(conv));
 	return conv_compute(conv, call, conv->config.weights_dtype);
 }

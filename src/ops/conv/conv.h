@@ -83,6 +83,7 @@ void tt_conv_slices_read(struct tt_conv_slices *out, const struct ttnn_value *va
 struct tt_conv {
 	struct tt_device *device;
 	uint32_t batch, in_channels, out_channels, groups;
+	uint32_t groups_given; /* 0: one; what attributes say */
 	uint32_t in[2], kernel[2], stride[2], pad[4], dilation[2];
 	bool transposed, mirror; /* mirror: weights are mirrored, as transposing needs */
 	uint32_t out_pad[2];     /* transposed */

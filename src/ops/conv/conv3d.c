@@ -173,8 +173,8 @@ static tt_status check_window(const struct volume *v, const struct ttnn_value *a
 		{"W_in + 2 * static_cast<uint64_t>(args.padding[2]) >= effective_k_w", "W", "w"},
 	};
 
-	TT_REQUIRE(v->groups && in[4] % v->groups == 0,
-		   "input_tensor_a.logical_shape()[4] % args.groups == 0",
+	TT_REQUIRE(v->groups, "args.groups > 0", "groups must be greater than 0");
+	TT_REQUIRE(in[4] % v->groups == 0, "input_tensor_a.logical_shape()[4] % args.groups == 0",
 		   "Input channels must be divisible by groups. Got input channels %u and groups "
 		   "%llu",
 		   in[4], (unsigned long long)v->groups);

@@ -95,8 +95,8 @@ bool tt_conv_is_matmul(const struct tt_conv *c)
  */
 bool tt_conv_is_depthwise_1d(const struct tt_conv *c)
 {
-	return c->groups == c->in_channels && c->groups == c->out_channels && c->kernel[0] == 1 &&
-	       c->in[0] == 1 && !c->bias;
+	return c->groups_given == c->in_channels && c->groups == c->out_channels &&
+	       c->kernel[0] == 1 && c->in[0] == 1 && !c->bias;
 }
 
 /* ---- cores --------------------------------------------------------------------------------------------- */

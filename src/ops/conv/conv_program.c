@@ -392,7 +392,7 @@ static void set_flags(struct ttnn_value attrs[schema_count], const struct tt_con
 	const struct tt_conv_config *config = &conv->config;
 
 	attrs[OUT_CHANNELS] = ttnn_v_int(conv->out_channels);
-	attrs[GROUPS] = ttnn_v_int(conv->groups);
+	attrs[GROUPS] = ttnn_v_int(conv->groups_given);
 	attrs[UNTILIZE] = ttnn_v_bool(config->out_layout == TTNN_ROW_MAJOR);
 	attrs[HAS_BIAS] = ttnn_v_bool(conv->bias);
 	attrs[ACTIVATION] = config->activation;
