@@ -8,19 +8,32 @@ The library writes the files; the attributes of this module are its switches, li
     _SERIALIZE_TENSOR_VALUES  whether elements of tensors are written too
     _OPERATION_COUNTER        the number of the last file
     _IS_SERIALIZING           whether a file is being made; set, it keeps others from being made
-    _TRACE_PARAMS_IN_ARGV     whether --trace-params is on the command line
+    _TRACE_PARAMS_IN_ARGV     whether --trace-params is, or was, on the command line
 """
 
 import functools
 import json
 import os
+import pathlib
 import sys
 import types
 
 from ttnn import _ttnn
 
 _params = _ttnn.params
-_FLAG = "--trace-params"
+_FLAGS = ("--trace-params", "--trace-params-with-values")
+
+
+def _from_command_line():
+    """Our flags among the arguments before "--". They are taken out, as the program's own parser would refuse them; pytest has ours."""
+    words = list(getattr(sys, "argv", []))
+    end = words.index("--") if "--" in words else len(words)
+    found = [flag for flag in _FLAGS if flag in words[1:end]]
+    program = pathlib.PurePath(words[0] if words else "")
+    pytests = program.name in ("pytest", "py.test") or program.parts[-2:] == ("pytest", "__main__.py")
+    if _FLAGS[0] in found and not pytests:
+        sys.argv[1:end] = [word for word in words[1:end] if word not in found]
+    return found
 
 
 def _switch(flag):
@@ -40,10 +53,11 @@ class _Tracer(types.ModuleType):
     @_TRACE_PARAMS_IN_ARGV.setter
     def _TRACE_PARAMS_IN_ARGV(self, found):
         """None looks again. Finding it switches tracing on; _ENABLE_TRACE may switch it off again."""
-        self._in_argv = _FLAG in sys.argv if found is None else bool(found)
+        flags = _from_command_line() if found is None else []
+        self._in_argv = _FLAGS[0] in flags or bool(found)
         if self._in_argv:
             self._ENABLE_TRACE = True
-        if self._in_argv and found is None and _FLAG + "-with-values" in sys.argv:
+        if self._in_argv and _FLAGS[1] in flags:
             self._SERIALIZE_TENSOR_VALUES = True
 
 

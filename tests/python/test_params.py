@@ -442,12 +442,56 @@ def test_environment(tmp_path, monkeypatch):
         assert ("values" in json.loads(files[-1].read_text())["return_value"]) == values
 
 
-def test_argument_of_the_program(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    code = "import ttnn\nassert ttnn.operation_tracer._TRACE_PARAMS_IN_ARGV\nttnn.zeros([2])\n"
-    subprocess.run([sys.executable, "-c", code, "--trace-params"], check=True)
-    (file,) = (tmp_path / "generated/ttnn/operation_parameters").iterdir()
-    assert re.fullmatch(r"1_ttnn_zeros_\d{8}_\d{6}_\d{6}\.json", file.name)
+PROGRAM = """
+import argparse, sys
+import ttnn
+parser = argparse.ArgumentParser()
+parser.add_argument("--layers", type=int)
+parser.add_argument("rest", nargs="*")
+print(sys.argv[1:], parser.parse_args())
+print(ttnn.operation_tracer._TRACE_PARAMS_IN_ARGV, ttnn.operation_tracer._SERIALIZE_TENSOR_VALUES)
+ttnn.zeros([2])
+"""
+
+
+@pytest.mark.parametrize(
+    "given, seen, values",
+    [
+        ("--trace-params", "", False),
+        ("--layers 2 --trace-params", "--layers 2", False),
+        ("--trace-params --layers 2", "--layers 2", False),
+        ("--trace-params-with-values --layers 2 --trace-params", "--layers 2", True),
+        ("--trace-params --layers 2 -- --trace-params --", "--layers 2 -- --trace-params --", False),
+        ("--layers 2 -- --trace-params", "--layers 2 -- --trace-params", None),
+        ("--layers 2", "--layers 2", None),
+    ],
+)
+def test_argument_of_the_program(tmp_path, given, seen, values):
+    """A program's own parser sees its own arguments; values: whether files have them, None: there are none."""
+    (tmp_path / "model.py").write_text(PROGRAM)
+    ran = subprocess.run([sys.executable, "model.py", *given.split()], cwd=tmp_path, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    lines = ran.stdout.splitlines()
+    assert lines[0].startswith(f"{seen.split()} Namespace(")
+    assert lines[1] == f"{values is not None} {bool(values)}"
+    files = list(tmp_path.glob("generated/ttnn/operation_parameters/*"))
+    assert [file.name.split("_2", 1)[0] for file in files] == ([] if values is None else ["1_ttnn_zeros"])
+    assert all(("values" in json.loads(file.read_text())["return_value"]) == values for file in files)
+
+
+def test_values_alone_are_the_programs_to_refuse(tmp_path):
+    (tmp_path / "model.py").write_text(PROGRAM)
+    command = [sys.executable, "model.py", "--trace-params-with-values"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert ran.returncode == 2 and "unrecognized arguments: --trace-params-with-values" in ran.stderr
+
+
+@pytest.mark.parametrize("command", [["-m", "pytest"], ["-c", "import sys, pytest; sys.argv[0] = '/usr/bin/pytest'; sys.exit(pytest.main())"]])
+def test_pytest_keeps_its_arguments(tmp_path, command):
+    (tmp_path / "test_it.py").write_text("import sys\nimport ttnn\n\n\ndef test_it():\n    assert '--trace-params' in sys.argv\n")
+    options = ["-q", "-p", "ttnn.pytest_plugin", "--trace-params", "test_it.py"]
+    ran = subprocess.run([sys.executable, *command, *options], cwd=tmp_path, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout
 
 
 def program():
