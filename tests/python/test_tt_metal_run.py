@@ -45,6 +45,39 @@ def test_run(tmp_path):
     assert again.returncode == 0 and "before" not in again.stdout
 
 
+def notebook(*cells):
+    return json.dumps({"cells": [{"cell_type": "code", "source": cell.splitlines(keepends=True)} for cell in cells]})
+
+
+PROGRAMS = {  # by the outcome that they have
+    "basic_python/passed.py": "import sys\nimport beside\nif __name__ == '__main__':\n    open('here', 'w').close()\n    sys.exit(len(sys.argv) - 1)\n",
+    "basic_python/beside.py": "",
+    "basic_python/failed.py": "import sys\nsys.exit('no such luck')\n",
+    "basic_python/train_and_export_mlp.py": "raise RuntimeError('left out')\n",
+    "passed.ipynb": notebook("%time a = 1", "def f():\n    return a\n", "assert f() == 1 and __name__ == '__main__'"),
+    "failed.ipynb": notebook("a = 1", "b\n", "a = 2"),
+}
+
+
+@pytest.mark.slow
+def test_run_programs(tmp_path):
+    """Tutorials are programs and notebooks: a case each, in a folder of its own."""
+    pytest.importorskip("IPython")
+    (tmp_path / "conftest.py").write_text("")
+    for name, text in PROGRAMS.items():
+        path = tmp_path / "ttnn" / "tutorials" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    results = tmp_path / "results.json"
+    command = [RUN, "--ref", tmp_path, "--out", tmp_path, "--python", sys.executable, "--json", results, "--jobs", "1", "--machines", "n150"]
+    done = subprocess.run([sys.executable, *command, "tutorials"], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and "tutorials: 3 of 5 functions pass" in done.stdout, done.stderr
+    rows = json.loads(results.read_text())["groups"]["tutorials"]
+    assert all(row["outcome"] == name.split("::")[0].split("/")[-1].split(".")[0].replace("beside", "passed") for name, row in rows.items())
+    assert sorted(row["why"] for row in rows.values() if row["why"]) == ["NameError: name 'b' is not defined", "SystemExit: no such luck"]
+    assert not list(tmp_path.glob("**/here"))
+
+
 def test_without_checkout(tmp_path):
     done = subprocess.run([sys.executable, RUN, "--ref", tmp_path], capture_output=True, text=True)
     assert done.returncode == 77 and "no checkout" in done.stdout

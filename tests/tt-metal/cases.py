@@ -5,12 +5,18 @@ forks; it answers each with a line: what the process said last.
 
 One case of each function is run, the first or a random one, less those that the runner knows already. What
 happens is written line by line, so that it is known even if the process ends in the middle of a case.
+
+A file that is no test (test_*.py) is a program, or a notebook, and one case: it passes when it ends well.
 """
 
+import contextlib
 import faulthandler
+import functools
 import json
 import os
+import pathlib
 import random
+import runpy
 import signal
 import sys
 import time
@@ -64,8 +70,8 @@ def pytest_runtest_logreport(report):
         _say(end=function_of(report.nodeid), case=report.nodeid, outcome=outcome, why=why, seconds=report.duration)
 
 
-@pytest.hookimpl(hookwrapper=True)
-def pytest_pyfunc_call(pyfuncitem):
+@contextlib.contextmanager
+def _captured():
     """Dry, a case is one capture in which nothing is computed."""
     if not _wishes["dry"]:
         yield
@@ -77,6 +83,12 @@ def pytest_pyfunc_call(pyfuncitem):
         yield
     finally:
         ttnn.graph.end_graph_capture()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_pyfunc_call(pyfuncitem):
+    with _captured():
+        yield
 
 
 def _watch_comparisons():
@@ -108,6 +120,36 @@ def _last_line(reason):
     return " ".join(text.split())[:400]
 
 
+def _run_notebook(path):
+    """The cells of a notebook, one after the other, as a kernel runs them: of itself, each with what those before it left."""
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell.instance(user_ns={"__name__": "__main__"})
+    for cell in json.loads(pathlib.Path(path).read_text())["cells"]:
+        if cell["cell_type"] == "code":
+            shell.run_cell("".join(cell["source"]), store_history=True).raise_error()
+
+
+def _run_program(path):
+    """Runs a program or a notebook in a folder of its own, as the one case that its file has."""
+    name = str(pathlib.Path(path).relative_to(os.getcwd())) + "::main"
+    os.makedirs(f"{_wishes['folder']}/tmp")
+    sys.path.insert(0, os.path.dirname(path))
+    os.chdir(f"{_wishes['folder']}/tmp")
+    sys.argv = [path]
+    _say(collected=[name])
+    _say(begin=name, case=name)
+    faulthandler.dump_traceback_later(5 * _wishes["seconds"], exit=True)  # a program is many cases
+    outcome, why, begin = "passed", "", time.monotonic()
+    try:
+        with _captured():
+            (_run_notebook if path.endswith(".ipynb") else functools.partial(runpy.run_path, run_name="__main__"))(path)
+    except (Exception, SystemExit) as error:
+        if not isinstance(error, SystemExit) or error.code:
+            outcome, why = "failed", " ".join(f"{type(error).__name__}: {error}".split())[:400]
+    _say(end=name, case=name, outcome=outcome, why=why, seconds=time.monotonic() - begin)
+
+
 def _child(wishes):
     """Runs a file; never returns."""
     _wishes.update(wishes)
@@ -119,6 +161,9 @@ def _child(wishes):
     _watch_comparisons()
     options = ["-q", "-p", "no:cacheprovider", "-o", "addopts=--import-mode=importlib"]
     try:
+        if not pathlib.PurePath(wishes["path"]).name.startswith("test_"):
+            _run_program(wishes["path"])
+            return
         pytest.main([*options, "--basetemp", f"{wishes['folder']}/tmp", wishes["path"]], plugins=[sys.modules[__name__]])
     finally:
         sys.stdout.flush()

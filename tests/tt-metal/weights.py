@@ -13,6 +13,7 @@ import io
 import json
 import os
 import pathlib
+import string
 import tempfile
 
 import torch
@@ -88,11 +89,14 @@ def _torchvision():
 
     torchvision.models._api.WeightsEnum.get_state_dict = lambda self, *args, **kwargs: Fresh()
 
-    class MNIST(torchvision.datasets.FakeData):
-        def __init__(self, root=None, train=True, transform=None, target_transform=None, download=False):
-            super().__init__(10000, (1, 28, 28), 10, transform, target_transform)
+    def made(*shape):
+        class Made(torchvision.datasets.FakeData):
+            def __init__(self, root=None, train=True, transform=None, target_transform=None, download=False):
+                super().__init__(10000, shape, 10, transform, target_transform)
 
-    torchvision.datasets.MNIST = MNIST
+        return Made
+
+    torchvision.datasets.MNIST, torchvision.datasets.CIFAR10 = made(1, 28, 28), made(3, 32, 32)
 
 
 def _transformers():
@@ -165,6 +169,7 @@ def _language():
             kind.from_pretrained = classmethod(model_of)
     transformers.AutoTokenizer.from_pretrained = classmethod(lambda cls, *args, **kwargs: letters())
     transformers.BertTokenizer.from_pretrained = classmethod(lambda cls, *args, **kwargs: letters())
+    transformers.CLIPTokenizer.from_pretrained = classmethod(lambda cls, *args, **kwargs: letters_of_clip())
     transformers.AutoFeatureExtractor.from_pretrained = classmethod(
         lambda cls, name, *args, **kwargs: transformers.WhisperFeatureExtractor(feature_size=configurations.get(name, {}).get("num_mel_bins", 80))
     )
@@ -181,8 +186,6 @@ def _params(name):
 
 def letters():
     """A tokenizer of the real class whose words are letters: a vocabulary is data that a checkpoint comes with."""
-    import string
-
     import transformers
 
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *string.ascii_letters, *string.digits, *string.punctuation]
@@ -193,6 +196,21 @@ def letters():
         written.write("\n".join(words) + "\n")
         written.flush()
         return transformers.BertTokenizer(written.name)
+
+
+def letters_of_clip():
+    """The same for CLIP's: letters, those that end a word, and the two marks; no pairs are merged."""
+    import transformers
+
+    signs = string.ascii_lowercase + string.digits + string.punctuation
+    words = [*signs, *(f"{sign}</w>" for sign in signs), "<|startoftext|>", "<|endoftext|>"]
+    vocabulary = {word: i for i, word in enumerate(words)}
+    if "vocab_file" not in inspect.signature(transformers.CLIPTokenizer.__init__).parameters:  # since transformers 5
+        return transformers.CLIPTokenizer(vocab=vocabulary, merges=[])
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "vocab.json").write_text(json.dumps(vocabulary))
+        (pathlib.Path(folder) / "merges.txt").write_text("#version: 0.2\n")
+        return transformers.CLIPTokenizer(f"{folder}/vocab.json", f"{folder}/merges.txt")
 
 
 def _timm():
