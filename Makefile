@@ -166,9 +166,9 @@ $(OUT)/tools/gen_ops: $(OUT)/obj/tools/gen_ops.o $(OUT)/libttnn.a
 	$(Q)mkdir -p $(@D); $(LINK) $^ -o $@ $(LIBS)
 $(OUT)/gen/ttnn_ops.h: $(OUT)/tools/gen_ops
 	$(call say,GEN,$@)
-	$(Q)mkdir -p $(@D); $< $@
+	$(Q)mkdir -p $(@D); $< $@ $@pp
 $(OUT)/include/ttnn_ops.h: $(OUT)/gen/ttnn_ops.h
-	$(Q)mkdir -p $(@D); cmp -s $< $@ || cp $< $@
+	$(Q)mkdir -p $(@D); for to in $@ $@pp; do cmp -s $(<D)/$${to##*/} $$to || cp $(<D)/$${to##*/} $$to; done
 
 # ---- programs of one file: tests, fuzz targets, benchmarks, examples ------------------------
 # A fuzz target is fed by fuzz/replay.c, and by the fuzzing engine in MODE=fuzz.
@@ -354,7 +354,7 @@ build/lint/%.tidy: %.c .clang-tidy scripts/tidy.h $(HEADERS) | $(OUT)/include/tt
 PUBLIC := $(shell find include -name '*.h*')
 INSTALLED := $(PREFIX)/bin/ttnn $(LIBDIR)/libttnn.a $(LIBDIR)/libttnn.so.$(VERSION) \
 	$(LIBDIR)/libttnn.so.$(ABI) $(LIBDIR)/libttnn.so $(LIBDIR)/pkgconfig/ttnn.pc \
-	$(PUBLIC:%=$(PREFIX)/%) $(PREFIX)/include/ttnn_ops.h \
+	$(PUBLIC:%=$(PREFIX)/%) $(PREFIX)/include/ttnn_ops.h $(PREFIX)/include/ttnn_ops.hpp \
 	$(PROFILES:data/%=$(PREFIX)/share/ttnn/%)
 
 .PHONY: install uninstall
@@ -366,7 +366,7 @@ install: all
 	$(Q)ln -sf libttnn.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libttnn.so.$(ABI)
 	$(Q)ln -sf libttnn.so.$(ABI) $(DESTDIR)$(LIBDIR)/libttnn.so
 	$(Q)for file in $(PUBLIC); do install -m 644 $$file $(DESTDIR)$(PREFIX)/$$file || exit 1; done
-	$(Q)install -m 644 $(OUT)/include/ttnn_ops.h $(DESTDIR)$(PREFIX)/include/
+	$(Q)install -m 644 $(OUT)/include/ttnn_ops.h $(OUT)/include/ttnn_ops.hpp $(DESTDIR)$(PREFIX)/include/
 	$(Q)for file in $(PROFILES:data/%=%); do \
 		install -m 644 data/$$file $(DESTDIR)$(PREFIX)/share/ttnn/$$file || exit 1; done
 	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|; s|@REQUIRES@|$(PKGS)|' \

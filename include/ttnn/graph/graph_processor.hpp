@@ -1,6 +1,6 @@
 /*
- * graph_processor.hpp: graph capture for C++ programs, over the C functions of ttnn.h; the names are
- * upstream's. Header only; failures are std::runtime_error with the library's message.
+ * graph_processor.hpp: graph capture for C++ programs, over the C functions of ttnn.h; the names
+ * are upstream's. Header only; failures are ttnn::Error (ttnn.hpp), a std::runtime_error.
  *
  *	ttnn::graph::GraphProcessor::begin_graph_capture(ttnn::graph::RunMode::NORMAL);
  *	auto result = ttnn::add(tensor_a, tensor_b);
@@ -10,57 +10,42 @@
 #define TTNN_GRAPH_GRAPH_PROCESSOR_HPP
 
 #include <memory>
-#include <stdexcept>
+#include <ostream>
 #include <string>
 #include <utility>
 
-#include <ttnn.h>
+#include "../json.hpp"
+#include "../ttnn.hpp"
 
 namespace ttnn {
-
-inline void check(enum ttnn_status status)
-{
-	if (status != TTNN_OK)
-		throw std::runtime_error(ttnn_error());
-}
-
-/* A reference to a tensor; copies share it. */
-class Tensor {
-public:
-	Tensor() = default;
-	/* Takes the reference over. */
-	explicit Tensor(ttnn_tensor *tensor) : tensor_(tensor, ttnn_tensor_unref) {}
-	ttnn_tensor *get() const { return tensor_.get(); }
-
-private:
-	std::shared_ptr<ttnn_tensor> tensor_;
-};
-
-/* Any operation by its name with tensors for arguments: call("ttnn.add", a, b). */
-template <typename... Tensors> Tensor call(const char *name, const Tensors &...tensors)
-{
-	const struct ttnn_arg args[] = {{nullptr, ttnn_v_tensor(tensors.get())}...};
-	ttnn_tensor *out = nullptr;
-
-	check(ttnn_call_one(&out, name, args, sizeof...(tensors), TTNN_FRONTEND_C));
-	return Tensor(out);
-}
-
-inline Tensor add(const Tensor &a, const Tensor &b) { return call("ttnn.add", a, b); }
-inline Tensor subtract(const Tensor &a, const Tensor &b) { return call("ttnn.subtract", a, b); }
-inline Tensor multiply(const Tensor &a, const Tensor &b) { return call("ttnn.multiply", a, b); }
-inline Tensor matmul(const Tensor &a, const Tensor &b) { return call("ttnn.matmul", a, b); }
-
 namespace graph {
 
 enum class RunMode { NORMAL = TTNN_RUN_NORMAL, NO_DISPATCH = TTNN_RUN_NO_DISPATCH };
 
-/* A captured graph. */
+/* A captured graph: a list of nodes, which is read when it is asked for. */
 class Graph {
 public:
-	explicit Graph(ttnn_graph *graph) : graph_(graph, ttnn_graph_free) {}
+	explicit Graph(ttnn_graph *graph)
+		: graph_(graph, ttnn_graph_free), nodes_(std::make_shared<Json>())
+	{
+	}
 	std::size_t size() const { return ttnn_graph_count(graph_.get()); }
 	const ttnn_graph *get() const { return graph_.get(); }
+
+	/* All nodes (json.hpp). */
+	const Json &nodes() const
+	{
+		if (nodes_->empty())
+			*nodes_ = Json::parse(dump());
+		return *nodes_;
+	}
+	/* A node by its number, which may be a value of another one. */
+	template <typename T> const Json &operator[](const T &index) const
+	{
+		return nodes()[index];
+	}
+	auto begin() const { return nodes().begin(); }
+	auto end() const { return nodes().end(); }
 
 	/* The nodes as JSON text. */
 	std::string dump(unsigned indent = 0) const
@@ -79,17 +64,33 @@ public:
 		check(ttnn_graph_query(&text, graph_.get(), what, argument));
 		return take(text);
 	}
+	friend std::ostream &operator<<(std::ostream &out, const Graph &graph)
+	{
+		return out << graph.dump();
+	}
 
 private:
-	static std::string take(char *text)
-	{
-		std::string copy(text);
-
-		ttnn_free(text);
-		return copy;
-	}
 	std::shared_ptr<ttnn_graph> graph_;
+	std::shared_ptr<Json> nodes_;
 };
+
+inline Json extract_calltrace(const Graph &graph)
+{
+	return Json::parse(graph.query("calltrace"));
+}
+inline Json extract_levelized_graph(const Graph &graph, long long max_level = 1)
+{
+	return Json::parse(graph.query("levelized", max_level));
+}
+inline Json extract_output_info(const Graph &graph)
+{
+	return Json::parse(graph.query("output_info"));
+}
+/* Of a core, in bytes. */
+inline std::uint64_t extract_peak_L1_memory_usage(const Graph &graph)
+{
+	return Json::parse(graph.query("peak_l1"));
+}
 
 class GraphProcessor {
 public:
@@ -116,9 +117,7 @@ public:
 		char *text = nullptr;
 
 		check(ttnn_graph_report(&text));
-		std::string copy(text);
-		ttnn_free(text);
-		return copy;
+		return take(text);
 	}
 	static void enable_stack_traces() { ttnn_graph_set(TTNN_GRAPH_STACKS, true); }
 	static void disable_stack_traces() { ttnn_graph_set(TTNN_GRAPH_STACKS, false); }
