@@ -19,6 +19,7 @@
 #include "device/devtensor.h"
 #include "golden/golden_door.h"
 #include "ops/activation.h"
+#include "ops/sound.h"
 
 /* ---- ending ------------------------------------------------------------------------------------------ */
 
@@ -360,6 +361,7 @@ tt_status tt_golden_run(struct tt_golden *out, struct tt_arena *arena, const cha
 		return tt_fail(TTNN_UNSUPPORTED, "%s has no golden function", name);
 	TT_NEED_MEMORY(resolved);
 	TT_TRY(tt_sig_resolve(resolved, &entry->overloads, args, arg_count));
+	TT_TRY(tt_args_sound(resolved));
 	entry = tt_op_fitting(entry, resolved);
 	memset(out, 0, sizeof(*out));
 	out->op = entry->op;
