@@ -58,7 +58,7 @@ TEST(goldens_refuse_what_does_not_fit)
 	given_tensor(&given, "input", &q, -4, 4);
 	given_tensor(&given, "input_kv", &q, -4, 4);
 	given_add(&given, "num_heads", ttnn_v_int(2));
-	given_refused(&given, separate, "do not fit together");
+	given_refused(&given, separate, "bad optional access");
 	golden_close();
 }
 

@@ -78,7 +78,7 @@ TEST(goldens_refuse_what_does_not_fit)
 
 	add_tensors(&given, &one, &other);
 	add_config(&given, &arena, 32, 32);
-	given_refused(&given, joint, "do not fit together");
+	given_refused(&given, joint, "Joint K num_heads must be equal to K num_heads");
 	tt_arena_deinit(&arena);
 }
 

@@ -97,7 +97,7 @@ TEST(goldens_refuse_what_does_not_fit)
 
 	given_tensor(&given, "input_tensor_a", &a, -2, 2);
 	given_tensor(&given, "input_tensor_b", &b, -2, 2);
-	given_refused(&given, decode, "do not fit");
+	given_refused(&given, decode, "must be a multiple of K 64");
 }
 
 TEST(zz_all_rows)

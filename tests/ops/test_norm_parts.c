@@ -141,7 +141,7 @@ TEST(goldens_refuse_what_does_not_fit)
 	given_tensor(&given, "stats", &in, 1, 2);
 	given_add(&given, "num_heads_per_device", ttnn_v_int(3));
 	given_refused(&given, "ttnn.experimental.wan_fused_rmsnorm_post_allgather",
-		      "do not fit together");
+		      "must be divisible by number of heads");
 }
 
 TEST(zz_all_rows)
