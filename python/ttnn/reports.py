@@ -43,7 +43,7 @@ def _report():
     """The report of this moment. It has pages for as long as the switch is on."""
     before = _ttnn.graph.get_switch(_ttnn.graph.PAGES)
     _ttnn.graph.set_switch(_ttnn.graph.PAGES, True)
-    _ttnn.graph.begin(False)
+    _ttnn.graph.begin(False, True, None)
     try:
         return json.loads(_ttnn.graph.report())
     finally:

@@ -307,7 +307,7 @@ def test_config(tmp_path):
 def test_golden_of_a_call_that_is_refused(device):
     """Which gives no place in the cache."""
     cache, rows = (ttnn.rand([1, 1, 32, 64], dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device) for _ in range(2))
-    with pytest.raises(RuntimeError, match="each user has an update_idx"):
+    with pytest.raises(RuntimeError, match="Only an update tensor or an update vector can be provided"):
         ttnn.experimental.paged_update_cache.golden(cache, rows)
     ttnn.experimental.paged_update_cache.golden(cache, rows, update_idxs=[99])
 

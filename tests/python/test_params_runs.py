@@ -43,8 +43,8 @@ def numbers(where=TRACES):
 
 
 def left():
-    """What tests left but themselves."""
-    return sorted(p.name for p in pathlib.Path().iterdir() if p.name not in ("test_mine.py", "__pycache__"))
+    """What tests left but themselves, and what plugins of pytest keep."""
+    return sorted(p.name for p in pathlib.Path().iterdir() if p.name[0] != "." and p.name not in ("test_mine.py", "__pycache__"))
 
 
 # ---- the closing line -------------------------------------------------------------------------------------
