@@ -52,8 +52,8 @@ def _where():
     while frame.f_back is not None and frame.f_globals.get("__name__") in (__name__, "contextlib"):
         frame = frame.f_back
     file, compiler = frame.f_code.co_filename, None
-    if "IPython" in sys.modules:
-        compiler = getattr(sys.modules["IPython"].get_ipython(), "compile", None)
+    if ask := getattr(sys.modules.get("IPython"), "get_ipython", None):  # whose import may be under way
+        compiler = getattr(ask(), "compile", None)
     cell = compiler.format_code_name(file) if hasattr(compiler, "format_code_name") else None
     return f"{' '.join(cell) if cell else file}, line {frame.f_lineno}"
 

@@ -241,6 +241,7 @@ static void note(char kind, const char *path)
 /* ---- writing ------------------------------------------------------------------------------------------ */
 
 static void (*report)(const char *name, const char *why);
+
 /* It is made when the first file needs it, and again when someone removed it. */
 static tt_status make_folder_of(const char *path)
 {

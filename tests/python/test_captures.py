@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import sys
 import threading
+import types
 import warnings
 
 import pytest
@@ -61,6 +62,14 @@ def test_a_nested_begin_warns_once(device):
     ttnn.graph.begin_graph_capture(NORMAL)
     with pytest.warns(RuntimeWarning, match="a NORMAL capture is open since .*: what begins now is inside of it"):
         ttnn.graph.begin_graph_capture(NORMAL)
+
+
+def test_notebooks_that_are_not_loaded_yet(device, monkeypatch):
+    """A capture begins while IPython is being imported, or where something else has its name."""
+    monkeypatch.setitem(sys.modules, "IPython", types.ModuleType("IPython"))
+    with ttnn.graph.capture() as captured:
+        ttnn.ones([2])
+    assert captured.graph
 
 
 def test_the_block_forgets_none(device):

@@ -188,6 +188,17 @@ def test_sigterm(kept, folder):
     assert left() == (["generated", "there"] if kept else ["there"])
 
 
+def test_sigterm_is_given_back(folder):
+    """Whoever calls pytest.main() has its own way to end again."""
+    (folder / "test_mine.py").write_text(TWO)
+    code = """
+import pytest, signal
+assert pytest.main(["-q", "-p", "no:cacheprovider", "--trace-params", "test_mine.py"]) == 0
+assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
+
+
 def test_folders_that_were_there_stay(folder):
     (folder / "generated").mkdir()
     pytest_line("--trace-params", TWO)

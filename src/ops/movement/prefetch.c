@@ -258,6 +258,7 @@ static tt_status golden_prefetch(struct tt_golden *golden)
 {
 	const struct ttnn_value *tensors = tt_call_arg(&golden->call, "tensors");
 
+	TT_NEED(tensors->count > 0, "Must have at least one input tensor");
 	/* All zero as it is made. */
 	return tt_golden_out(golden, &TT_SHAPE(TT_TILE, TT_TILE),
 			     tensors->items[0].tensor->spec.dtype)
