@@ -425,9 +425,9 @@ def _dump(folder, value):
         ttnn.dump_tensor(str(path), value)
         return ["tensor", path.name]
     if isinstance(value, torch.Tensor) and value.layout is torch.strided and not value.is_quantized:
-        value = value.detach().cpu().contiguous()
-        path.write_bytes(value.reshape(-1).view(torch.uint8).numpy().tobytes())
-        return ["torch", path.name, str(value.dtype), list(value.shape)]
+        data = value.detach().cpu().contiguous()
+        path.write_bytes(data.reshape(-1).view(torch.uint8).numpy().tobytes())
+        return ["torch", path.name, str(data.dtype), list(data.shape), isinstance(value, torch.nn.Parameter), value.requires_grad]
     raise RuntimeError(f"the cache of models keeps tensors and their arguments, not {type(value).__name__}")
 
 
@@ -442,11 +442,10 @@ def _load(folder, tree):
     path = folder / pathlib.Path(below).name
     if kind == "tensor":
         return ttnn.load_tensor(str(path))
-    dtype = getattr(torch, more[0].removeprefix("torch."))
+    dtype, (shape, parameter, grad) = getattr(torch, more[0].removeprefix("torch.")), more[1:]
     data = bytearray(path.read_bytes())
-    if not data:
-        return torch.empty(more[1], dtype=dtype)
-    return torch.frombuffer(data, dtype=torch.uint8).view(dtype).reshape(more[1])
+    found = torch.frombuffer(data, dtype=torch.uint8).view(dtype).reshape(shape) if data else torch.empty(shape, dtype=dtype)
+    return torch.nn.Parameter(found, requires_grad=grad) if parameter else found.requires_grad_(grad)
 
 
 def _plain(value):

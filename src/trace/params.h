@@ -33,6 +33,7 @@ struct tt_params_style {
 	bool timestamp;          /* has one inside, not only in the file's name */
 	bool num_tensors;        /* counts tensors in arguments and result */
 	bool inlined;            /* lists of numbers stand on one line */
+	bool shards;             /* values of a tensor on several devices are all of theirs */
 	bool errors;             /* calls that failed have a file, with "error" */
 	bool tests;              /* "test": which one made it */
 	bool qualified;          /* "DataType.BFLOAT16", not "bfloat16", in tensors */

@@ -30,6 +30,7 @@ static const struct tt_params_style styles[] = {
 	 .timestamp = true,
 	 .num_tensors = true,
 	 .inlined = true,
+	 .shards = true,
 	 .errors = true,
 	 .tests = true,
 	 .texts = TTNN_DIALECT_SEED,
@@ -274,8 +275,8 @@ static void put_part(struct tt_jsonw *w, const struct rows *rows, uint32_t part,
 }
 
 /*
- * "values"; of a tensor on several devices those of the first one, which its shape describes, with
- * "shards", how many there are, and "other_shards" unless all are the same.
+ * "values"; of a tensor on several devices those of the first one, which its shape describes. Style
+ * "shards" says how many there are, and has "other_shards" unless all are the same.
  */
 static void put_rows(struct tt_jsonw *w, const struct tt_params_style *style,
 		     const struct rows *rows, const struct ttnn_shape *shape)
@@ -286,6 +287,8 @@ static void put_rows(struct tt_jsonw *w, const struct tt_params_style *style,
 	before = tt_jsonw_inline(w, style->inlined);
 	put_part(w, rows, 0, shape);
 	tt_jsonw_inline(w, before);
+	if (!style->shards)
+		return;
 	if (rows->shards > 1)
 		tt_jsonw_key_int(w, "shards", rows->shards);
 	if (rows->parts == 1)
