@@ -437,6 +437,46 @@ TEST(frees_of_a_loop_are_folded)
 	}
 }
 
+/*
+ * The first turn has nothing to give back, so that equality begins with the call behind what the others give back: the frame
+ * begins with the first call of a turn all the same.
+ */
+TEST(folds_begin_where_a_turn_does)
+{
+	static const char *const names[] = {"ttnn::first", "ttnn::second", "ttnn::third"};
+
+	for (unsigned where = 0; where < 3; where++) {
+		struct maker m = {.tensor = 100};
+		char *svg = NULL;
+		size_t size;
+		unsigned last = apply(&m, "ttnn::ones", ""), before = 0;
+
+		for (unsigned turn = 0; turn < 12; turn++) {
+			unsigned was = last;
+
+			for (unsigned i = 0; i < 3; i++) {
+				last = apply_to(&m, names[i], last);
+				if (i == where && before)
+					release(&m, before);
+			}
+			before = was;
+		}
+		CHECK_OK(draw(&svg, &size, &m, &(struct tt_diagram_options){0}));
+		if (!svg)
+			return;
+		check_picture(svg);
+		CHECK_INT(count_of(svg, ">× 11<"), 1);
+		const char *frame = strstr(svg, ">× 11<"), *first, *second;
+
+		first = frame ? strstr(frame, ">ttnn::first<") : NULL;
+		second = frame ? strstr(frame, ">ttnn::second<") : NULL;
+		CHECK(first && second && first < second);
+		CHECK(first && strstr(first, ">ttnn::third<"));
+		CHECK(frame && below(frame, ">ttnn::third<", ">ttnn::second<"));
+		tt_free(svg);
+	}
+}
+
 /* In large graphs too what is freed at once is one box, and no repetition. */
 TEST(frees_at_once_are_counted)
 {
