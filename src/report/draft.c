@@ -195,20 +195,28 @@ static tt_status add_params(struct tt_report_drafts *drafts, size_t start,
 {
 	struct tt_str *out = &drafts->text;
 	struct tt_json_iter it = tt_json_iter(params);
+	const struct tt_json *own = devices->names ? tt_json_get(params, "operation") : NULL;
 	bool first = true, mapped = devices->rows.count > 0;
 	int64_t id;
 
+	if (tt_json_kind(own) != TT_JSON_STRING || !tt_json_get(params, "name"))
+		own = NULL;
 	if (!it.object) {
 		tt_json_dump(out, params);
 		return TTNN_OK;
 	}
 	tt_str_addc(out, '{');
-	for (; tt_json_next(&it); first = false) {
+	while (tt_json_next(&it)) {
 		bool text = tt_json_kind(it.value) == TT_JSON_STRING;
 		bool device = mapped && TT_REPORT_IS_KEY(&it, "device_id");
 
+		if (own && it.value == own)
+			continue;
 		tt_json_dump_key(out, it.key, it.key_length, first);
-		if (mapped && TT_REPORT_IS_KEY(&it, "device_tensors"))
+		first = false;
+		if (own && TT_REPORT_IS_KEY(&it, "name"))
+			TT_TRY(add_plain(drafts, start, own));
+		else if (mapped && TT_REPORT_IS_KEY(&it, "device_tensors"))
 			TT_TRY(add_device_tensors(drafts, start, it.value));
 		else if (device && text && tt_py_int(&id, it.value))
 			TT_TRY(add_value(drafts, start, id, true));

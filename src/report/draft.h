@@ -20,6 +20,7 @@ struct tt_report_device {
 };
 struct tt_report_devices {
 	TT_VEC(struct tt_report_device) rows; /* by raw id */
+	bool names; /* drafts call functions by their param `operation`, where they have one */
 };
 
 /* The number of a raw id, or itself when it is not known. */

@@ -486,6 +486,7 @@ static void reset(struct tt_report_import *import)
 	import->buffers.db = import->pages.db = import->tensors.db = import->traces.db =
 		&import->db;
 	import->captured.devices = import->tensors.devices = &import->devices;
+	import->devices.names = !import->options->strict;
 	import->captured.compact.db = &import->db;
 	import->pages.map = tt_report_devices_map;
 	import->pages.context = &import->devices;

@@ -50,6 +50,7 @@ enum tt_graph_type {
 #define TT_GRAPH_KEYS(X)                                                                           \
 	X(NAME, "name")                                                                            \
 	X(INPUTS, "inputs")                                                                        \
+	X(OPERATION, "operation")                                                                  \
 	X(CACHE_HIT, "program_cache_hit")                                                          \
 	X(FACTORY_INDEX, "program_factory_index")                                                  \
 	X(FACTORY_TYPE, "program_factory_type")                                                    \

@@ -231,20 +231,26 @@ void tt_node_function_start(struct tt_project *p, uint32_t node,
 	const struct tt_event_program *program = function->program;
 	struct sheet s =
 		begin_like(p, node, (uintptr_t)function->name, program ? 1 + program->cache_hit : 0,
-			   program ? (uintptr_t)program->factory : 0);
+			   (uintptr_t)(program ? program->factory : function->operation));
 
 	do {
 		put_digits(&s, TT_KEY_INPUTS, function->inputs);
 		put_text(&s, TT_KEY_NAME, function->name);
+		if (function->operation)
+			put_text(&s, TT_KEY_OPERATION, function->operation);
 		if (program)
 			put_program(&s, program);
 	} while (!end(&s, node));
 }
 
-void tt_node_function_end(struct tt_project *p, uint32_t node, const char *name, const char *reason,
-			  bool aborted)
+void tt_node_function_end(struct tt_project *p, uint32_t node, const struct tt_project_call *call,
+			  const char *reason, bool aborted)
 {
-	struct sheet s = reason ? begin(p, node) : begin_like(p, node, (uintptr_t)name, aborted, 0);
+	/* What failed did not launch its program: readers pair ends with starts by name. */
+	const char *operation = aborted ? NULL : call->own_name;
+	struct sheet s =
+		reason ? begin(p, node)
+		       : begin_like(p, node, (uintptr_t)call->name, aborted, (uintptr_t)operation);
 
 	do {
 		if (reason)
@@ -253,7 +259,9 @@ void tt_node_function_end(struct tt_project *p, uint32_t node, const char *name,
 			put_text(&s, TT_KEY_ABORTED, "true");
 		if (tt_project_node(p, node)->has_duration)
 			put_digits(&s, TT_KEY_DURATION, tt_project_node(p, node)->duration);
-		put_text(&s, TT_KEY_NAME, name);
+		put_text(&s, TT_KEY_NAME, call->name);
+		if (operation)
+			put_text(&s, TT_KEY_OPERATION, operation);
 	} while (!end(&s, node));
 }
 

@@ -18,7 +18,8 @@ struct tt_node_buffer {
 
 /* A function that begins. */
 struct tt_node_function {
-	const char *name; /* the source's, or the dialect's: one pointer is one name */
+	const char *name;      /* the source's, or the dialect's: one pointer is one name */
+	const char *operation; /* (optional) its own name, where all of its kind are called alike */
 	size_t inputs;
 	const struct tt_event_program *program; /* (optional) that it will launch */
 };
@@ -29,8 +30,9 @@ struct tt_node_function {
  */
 void tt_node_function_start(struct tt_project *p, uint32_t node,
 			    const struct tt_node_function *function);
-void tt_node_function_end(struct tt_project *p, uint32_t node, const char *name, const char *reason,
-			  bool aborted);
+/* `reason` may be NULL. */
+void tt_node_function_end(struct tt_project *p, uint32_t node, const struct tt_project_call *call,
+			  const char *reason, bool aborted);
 /* The start of the capture, with the buffers that were there. */
 void tt_node_capture_start(struct tt_project *p);
 void tt_node_capture_end(struct tt_project *p, uint32_t node);

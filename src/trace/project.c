@@ -232,7 +232,7 @@ static uint32_t close_top(struct tt_project *p, struct tt_project_thread *t, uin
 	if (tt_project_describes(p) && p->status == TTNN_OK) {
 		set_duration(tt_project_node(p, node), call->begin, now);
 		tt_project_node(p, node)->level = call->level;
-		tt_node_function_end(p, node, call->name, reason, aborted);
+		tt_node_function_end(p, node, call, reason, aborted);
 	}
 	t->last_end = node;
 	if (sink && sink->end)
@@ -470,7 +470,8 @@ static void describe_function(struct tt_project *p, const struct tt_project_call
 			      const struct tt_event_scope_begin *begin)
 {
 	const struct tt_project_sink *sink = p->options.sink;
-	struct tt_node_function function = {call->name, tt_argtext_count(begin), NULL};
+	struct tt_node_function function = {call->name, call->own_name, tt_argtext_count(begin),
+					    NULL};
 
 	tt_project_node(p, call->node)->level = call->level;
 	if (!p->options.plain) {
@@ -488,6 +489,7 @@ static void start_function(struct tt_project *p, struct tt_project_thread *t,
 	const struct tt_scope_style *style = &p->dialect->scopes[begin->kind];
 	const struct tt_project_sink *sink = p->options.sink;
 	struct tt_project_call call = {.name = style->name ? style->name : begin->name,
+				       .own_name = style->name ? begin->name : NULL,
 				       .begin = now},
 			       *slot;
 	uint32_t around;

@@ -96,10 +96,11 @@ struct tt_project_call {
 	uint32_t node;
 	int32_t level;
 	uint64_t begin;
-	uint64_t inner_ns; /* that the calls inside took */
-	const char *name;  /* the source's, or the dialect's */
-	bool operation;    /* that a user calls, not a step of one */
-	char **stack;      /* where it was called from */
+	uint64_t inner_ns;    /* that the calls inside took */
+	const char *name;     /* the source's, or the dialect's */
+	const char *own_name; /* the source's, if that is the dialect's; or NULL */
+	bool operation;       /* that a user calls, not a step of one */
+	char **stack;         /* where it was called from */
 	uint32_t stack_count;
 	uint32_t stack_lines; /* of these Python's, which come first */
 };

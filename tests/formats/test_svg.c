@@ -267,10 +267,23 @@ static size_t count_overlaps(const char *svg, size_t *boxes)
 	return overlaps;
 }
 
+/* Boxes on the page that begin, with room for a word, in the first screen at scale 1. */
+static size_t in_first_screen(const char *svg)
+{
+	struct rect rects[200];
+	size_t count = read_rects(rects, TT_COUNT(rects), svg), seen = 0;
+
+	/* The first is the page. */
+	for (size_t i = 1; i < count; i++)
+		seen += rects[i].x + 60 < 1280 && rects[i].y + 15 < 800;
+	return seen;
+}
+
 static void check_picture(const char *svg)
 {
 	size_t boxes;
 
+	CHECK(in_first_screen(svg));
 	CHECK(well_formed(svg));
 	CHECK_INT(count_overlaps(svg, &boxes), 0);
 	CHECK(boxes > 0);
@@ -433,6 +446,46 @@ TEST(frees_of_a_loop_are_folded)
 		CHECK_INT(count_of(svg, ">ttnn::add<"), 1);
 		CHECK_INT(count_of(svg, ">free DRAM 4 KiB<"), 2);
 		CHECK(below(svg, ">free DRAM 4 KiB<", ">ttnn::add<"));
+		tt_free(svg);
+	}
+}
+
+/*
+ * The first turn has nothing to give back, so that equality begins with the call behind what the others give back: the frame
+ * begins with the first call of a turn all the same.
+ */
+TEST(folds_begin_where_a_turn_does)
+{
+	static const char *const names[] = {"ttnn::first", "ttnn::second", "ttnn::third"};
+
+	for (unsigned where = 0; where < 3; where++) {
+		struct maker m = {.tensor = 100};
+		char *svg = NULL;
+		size_t size;
+		unsigned last = apply(&m, "ttnn::ones", ""), before = 0;
+
+		for (unsigned turn = 0; turn < 12; turn++) {
+			unsigned was = last;
+
+			for (unsigned i = 0; i < 3; i++) {
+				last = apply_to(&m, names[i], last);
+				if (i == where && before)
+					release(&m, before);
+			}
+			before = was;
+		}
+		CHECK_OK(draw(&svg, &size, &m, &(struct tt_diagram_options){0}));
+		if (!svg)
+			return;
+		check_picture(svg);
+		CHECK_INT(count_of(svg, ">× 11<"), 1);
+		const char *frame = strstr(svg, ">× 11<"), *first, *second;
+
+		first = frame ? strstr(frame, ">ttnn::first<") : NULL;
+		second = frame ? strstr(frame, ">ttnn::second<") : NULL;
+		CHECK(first && second && first < second);
+		CHECK(first && strstr(first, ">ttnn::third<"));
+		CHECK(frame && below(frame, ">ttnn::third<", ">ttnn::second<"));
 		tt_free(svg);
 	}
 }
@@ -660,6 +713,29 @@ TEST(large_graphs)
 	CHECK(boxes > 3000);
 	CHECK(strstr(svg, "class=\"tag\"") && strstr(svg, "<a href=\"#b"));
 	tt_free(svg);
+}
+
+/* One call that feeds very many, and one that takes what they give: wide rows begin at the left. */
+TEST(the_first_screen_of_a_wide_picture_has_calls)
+{
+	static const unsigned counts[] = {1, 20, 300};
+
+	for (size_t k = 0; k < TT_COUNT(counts); k++) {
+		struct maker m = {.tensor = 100};
+		char *svg = NULL, name[80];
+		size_t size;
+		unsigned last = apply(&m, "ttnn::first", "");
+
+		for (unsigned i = 0; i < counts[k]; i++) {
+			snprintf(name, sizeof(name), "ttnn::a_call_with_a_rather_long_name_%u", i);
+			apply_to(&m, name, last);
+		}
+		CHECK_OK(draw(&svg, &size, &m, &(struct tt_diagram_options){0}));
+		if (!svg)
+			return;
+		check_picture(svg);
+		tt_free(svg);
+	}
 }
 
 /* Width times height of a picture, as its head says. */

@@ -110,8 +110,9 @@ def performance_routes(server, instance, operations):
         check(f"call count of {our['OP CODE']}", int(float(row["global_call_count"])), int(our["GLOBAL CALL COUNT"]))
         check(f"cores of {our['OP CODE']}", int(float(row["cores"])), int(our["CORE COUNT"]))
     check("stacked report", len(answer.get("stacked_report", [])) > 0, True)
+    # The dialect of the documents names no number of cores.
     check("device log", get("/performance/device-log/meta"),
-          {"architecture": "wormhole_b0", "frequency": 1000, "max_cores": 64})
+          {"architecture": "wormhole_b0", "frequency": 1000, "max_cores": None})
     # The viewer links the two by the order of device operations below the operations of the database.
     names = [name for _, name in operations]
     check("one run", [row["OP CODE"] for row in ours if "Matmul" in row["OP CODE"]],
