@@ -27,8 +27,8 @@ struct rules {
 static tt_status read_shards(const struct tt_array **out, struct tt_golden *golden,
 			     const char *name, const struct ring *ring, int64_t axis)
 {
-	struct tt_tensor *tensor = tt_call_tensor(&golden->call, name);
-	uint64_t step = axis == 0 ? tt_tensor_device(tensor)->cols : 1;
+	struct tt_tensor *tensor = tt_golden_tensor(golden, name);
+	uint64_t step = axis == 0 ? tt_golden_device(golden, name)->cols : 1;
 
 	for (uint64_t i = 0; i < ring->count; i++) {
 		out[i] = tt_golden_part(golden, tensor, (uint32_t)(i * step));

@@ -204,7 +204,7 @@ tt_status tt_golden_bcast(struct tt_golden *golden)
 			bool first = (back == 1 && dim != TT_BCAST_H) ||
 				     (back == 2 && dim != TT_BCAST_W) || b->shape.dim[d] == 1;
 
-			from[d] = first ? 0 : at[a->shape.rank - back];
+			from[d] = first ? 0 : at[tt_from_end(&a->shape, back)];
 		}
 		value = *tt_at(b, tt_array_index(b, from));
 		*tt_at(out, i) = math == TT_BCAST_ADD   ? *tt_at(a, i) + value

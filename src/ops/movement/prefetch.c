@@ -258,6 +258,7 @@ static tt_status golden_prefetch(struct tt_golden *golden)
 {
 	const struct ttnn_value *tensors = tt_call_arg(&golden->call, "tensors");
 
+	TT_NEED(tensors->count, "%s: there must be tensors", golden->op->name);
 	/* All zero as it is made. */
 	return tt_golden_out(golden, &TT_SHAPE(TT_TILE, TT_TILE),
 			     tensors->items[0].tensor->spec.dtype)
