@@ -750,8 +750,9 @@ static void add_dense(struct tt_array *out, uint64_t choice, uint64_t token,
 {
 	for (uint64_t c = 0; c < out->shape.dim[2]; c++) {
 		uint64_t piece = dense->shape.dim[4];
-		uint64_t to[] = {choice, token, c};
-		uint64_t at[] = {c / piece, from->row, from->expert, from->n, c % piece};
+		uint64_t to[TTNN_MAX_RANK] = {choice, token, c};
+		uint64_t at[TTNN_MAX_RANK] = {c / piece, from->row, from->expert, from->n,
+					      c % piece};
 
 		*tt_at(out, tt_array_index(out, to)) = *tt_at(dense, tt_array_index(dense, at));
 	}

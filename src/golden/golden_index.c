@@ -143,8 +143,7 @@ tt_status tt_golden_narrow(struct tt_golden *golden)
 
 	TT_GOLDEN_NEED(in);
 	shape = in->shape;
-	if (dim < 0)
-		dim += shape.rank;
+	dim = tt_place_of(dim, shape.rank);
 	if (start < 0)
 		start += shape.dim[dim];
 	length = tt_call_int(&golden->call, "length", 0);

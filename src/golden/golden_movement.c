@@ -242,8 +242,9 @@ tt_status tt_golden_unsqueeze(struct tt_golden *golden)
 	struct ttnn_shape shape;
 
 	TT_GOLDEN_NEED(in);
+	tt_divisor(in->shape.rank < TTNN_MAX_RANK);
 	shape.rank = in->shape.rank + 1;
-	dim = dim < 0 ? dim + shape.rank : dim;
+	dim = tt_place_of(dim, shape.rank);
 	for (uint32_t d = 0; d < shape.rank; d++)
 		shape.dim[d] =
 			d == (uint32_t)dim ? 1 : in->shape.dim[d > (uint32_t)dim ? d - 1 : d];

@@ -379,7 +379,8 @@ static tt_status adaptive(struct tt_golden *golden, bool average)
 	for (uint64_t flat = 0; flat < out->count; flat++) {
 		uint64_t pixel = flat / (uint64_t)p.c, w = (uint64_t)p.out[1],
 			 area = w * (uint64_t)p.out[0];
-		uint64_t at[4] = {pixel / area, pixel % area / w, pixel % w, flat % (uint64_t)p.c};
+		uint64_t at[TTNN_MAX_RANK] = {pixel / area, pixel % area / w, pixel % w,
+					      flat % (uint64_t)p.c};
 
 		*tt_at(out, flat) = share_at(&p, in, at, average);
 	}
