@@ -379,6 +379,10 @@ tt_status tt_tensor_numbers(double *out, uint64_t count, struct tt_tensor *tenso
 	if (!count)
 		return TTNN_OK;
 	TT_TRY(tt_tensor_resident(&resident, tensor, 0, TT_BUFFER_READ));
+	if (!resident->storage->data) {
+		ttnn_tensor_unref(resident);
+		return tt_fail(TTNN_STATE, "the buffer of a dry run has no data");
+	}
 	elements = tt_calloc(count, tt_dtype_bytes(plain));
 	if (!elements) {
 		ttnn_tensor_unref(resident);

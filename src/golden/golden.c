@@ -57,14 +57,14 @@ double *tt_array_span(const struct tt_array *array, uint64_t first, uint64_t cou
 	atomic_store_explicit(&tt_golden_steps, left, memory_order_relaxed);
 	if (left < 0)
 		tt_golden_look();
-	if (first >= array->count || count > array->count - first)
+	if (!array || first >= array->count || count > array->count - first)
 		tt_array_stray();
 	return array->data + first;
 }
 
 uint32_t tt_array_extent(const struct tt_array *array, uint32_t d)
 {
-	if (d >= array->shape.rank)
+	if (!array || d >= array->shape.rank)
 		tt_array_stray();
 	return array->shape.dim[d];
 }
@@ -254,15 +254,15 @@ static const struct {
 	const char *name;
 	enum number kind;
 } numbers[] = {
-	{"dim", DIMENSION},        {"dim0", DIMENSION},        {"dim1", DIMENSION},
-	{"dim2", DIMENSION},       {"dims", DIMENSION},        {"axis", DIMENSION},
-	{"batch_size", POSITIVE},  {"channels", POSITIVE},     {"chunks", POSITIVE},
-	{"dilation", POSITIVE},    {"groups", NATURAL},        {"in_channels", POSITIVE},
-	{"input_h", POSITIVE},     {"input_height", POSITIVE}, {"input_length", POSITIVE},
-	{"input_w", POSITIVE},     {"input_width", POSITIVE},  {"kernel_size", POSITIVE},
-	{"num_groups", POSITIVE},  {"num_heads", POSITIVE},    {"num_kv_heads", POSITIVE},
-	{"num_q_heads", POSITIVE}, {"out_channels", POSITIVE}, {"stride", POSITIVE},
-	{"stride_h", POSITIVE},    {"stride_w", POSITIVE},
+	{"dim", DIMENSION},           {"dim0", DIMENSION},       {"dim1", DIMENSION},
+	{"dim2", DIMENSION},          {"dims", DIMENSION},       {"axis", DIMENSION},
+	{"batch_size", POSITIVE},     {"channels", POSITIVE},    {"chunks", POSITIVE},
+	{"chunk_start_idx", NATURAL}, {"dilation", POSITIVE},    {"groups", NATURAL},
+	{"in_channels", POSITIVE},    {"input_h", POSITIVE},     {"input_height", POSITIVE},
+	{"input_length", POSITIVE},   {"input_w", POSITIVE},     {"input_width", POSITIVE},
+	{"kernel_size", POSITIVE},    {"num_groups", POSITIVE},  {"num_heads", POSITIVE},
+	{"num_kv_heads", POSITIVE},   {"num_q_heads", POSITIVE}, {"out_channels", POSITIVE},
+	{"stride", POSITIVE},         {"stride_h", POSITIVE},    {"stride_w", POSITIVE},
 };
 
 /* Dimensions of what dimensions are counted of; a scalar is a row of one. */
@@ -290,6 +290,11 @@ static tt_status check_number(const struct tt_call *call, const char *name, enum
 	if (value->kind == TTNN_VALUE_LIST)
 		for (uint32_t i = 0; i < value->count; i++)
 			TT_TRY(check_number(call, name, kind, &value->items[i]));
+	if (value->kind == TTNN_VALUE_SHAPE)
+		for (uint32_t d = 0; d < value->shape->rank; d++)
+			TT_TRY(check_number(call, name, kind,
+					    &(struct ttnn_value){.kind = TTNN_VALUE_INT,
+								 .integer = value->shape->dim[d]}));
 	if (value->kind != TTNN_VALUE_INT)
 		return TTNN_OK;
 	if (kind == DIMENSION && rank && (value->integer < -rank || value->integer >= rank))

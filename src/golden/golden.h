@@ -86,12 +86,13 @@ double *tt_array_stray(void);
 
 /*
  * The element at a flat index. With one that the array has not the golden ends: so goldens need not check what they
- * only would read or write past an end.
+ * only would read or write past an end. An array that was not given (NULL) has none.
  */
 static inline double *tt_at(const struct tt_array *array, uint64_t index)
 {
 	tt_golden_step();
-	return __builtin_expect(index < array->count, 1) ? array->data + index : tt_array_stray();
+	return __builtin_expect(array && index < array->count, 1) ? array->data + index
+								  : tt_array_stray();
 }
 
 /* The same of `count` elements from `first` on, for plain loops over them; NULL of none. */
@@ -114,6 +115,15 @@ static inline uint32_t tt_from_end(const struct ttnn_shape *shape, uint32_t back
 	if (back > shape->rank)
 		tt_array_stray();
 	return back > shape->rank ? 0 : shape->rank - back;
+}
+
+/* The place of a dimension, counted from the end when negative; with one that a rank has not the golden ends. */
+static inline uint32_t tt_place_of(int64_t dim, uint32_t rank)
+{
+	dim += dim < 0 ? rank : 0;
+	if (dim < 0 || dim >= rank)
+		tt_array_stray();
+	return dim < 0 || dim >= rank ? 0 : (uint32_t)dim;
 }
 
 /* A number as a whole one, whatever it is: the nearest that there is, 0 of a NaN. */

@@ -173,7 +173,7 @@ static const struct tt_array *seen_as(struct tt_golden *golden, const struct tt_
 	struct tt_paged_view view;
 	struct ttnn_shape shape;
 	struct tt_array *out;
-	uint64_t at[4];
+	uint64_t at[TTNN_MAX_RANK] = {0};
 
 	if (geometry->kind != TTNN_VALUE_OBJECT ||
 	    !tt_value_integer(&rows, &geometry->items[TT_PAGED_BLOCK]) ||
@@ -257,7 +257,8 @@ tt_status tt_golden_attention(struct tt_golden *golden)
 	TT_TRY(check_view(golden, &view));
 	TT_GOLDEN_NEED(view.q);
 	if (begin && begin->count)
-		start = (int64_t)*tt_at(begin, 0);
+		start = tt_whole(*tt_at(begin, 0));
+	tt_divisor(start >= 0 && start <= INT32_MAX);
 	dim = view.q->shape.dim;
 	width = view.v_width;
 	shape = concat ? TT_SHAPE(dim[0], 1, dim[2], dim[1] * dim[3])

@@ -27,8 +27,8 @@ struct rules {
 static tt_status read_shards(const struct tt_array **out, struct tt_golden *golden,
 			     const char *name, const struct ring *ring, int64_t axis)
 {
-	struct tt_tensor *tensor = tt_call_tensor(&golden->call, name);
-	uint64_t step = axis == 0 ? tt_tensor_device(tensor)->cols : 1;
+	struct tt_tensor *tensor = tt_golden_tensor(golden, name);
+	uint64_t step = axis == 0 ? tt_golden_device(golden, name)->cols : 1;
 
 	for (uint64_t i = 0; i < ring->count; i++) {
 		out[i] = tt_golden_part(golden, tensor, (uint32_t)(i * step));
@@ -137,6 +137,19 @@ static uint64_t query_place(const struct tt_golden *golden, const struct rules *
 	return first < rules->rows && i - left < rules->own ? first : UINT64_MAX;
 }
 
+/* Queries are as wide as keys, values at least as wide as results; otherwise the golden ends. */
+static void check_widths(const struct tt_array *q, const struct ring both[2], uint32_t width)
+{
+	const struct ring *k = &both[0], *v = &both[1];
+
+	tt_divisor(tt_array_extent(k->parts[0], 3) == tt_array_extent(q, 3));
+	tt_divisor(tt_array_extent(v->parts[0], 3) >= width);
+	if (!k->joints)
+		return;
+	tt_divisor(tt_array_extent(k->joint[0], 3) == tt_array_extent(q, 3));
+	tt_divisor(tt_array_extent(v->joint[0], 3) >= width);
+}
+
 static tt_status attend_all(struct tt_golden *golden, const struct tt_array *q,
 			    const struct rules *rules, const struct ring both[2], bool joint)
 {
@@ -152,6 +165,7 @@ static tt_status attend_all(struct tt_golden *golden, const struct tt_array *q,
 	shape.dim[3] = width;
 	out = tt_golden_out(golden, &shape, TTNN_BFLOAT16);
 	TT_GOLDEN_NEED(out);
+	check_widths(q, both, width);
 	dim = shape.dim;
 	for (uint64_t n = 0; n < (uint64_t)dim[0] * dim[1] * dim[2]; n++) {
 		uint64_t row = n % dim[2],

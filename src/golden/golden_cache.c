@@ -98,8 +98,8 @@ tt_status tt_golden_update_cache(struct tt_golden *golden)
 		"position %u is beyond the cache's %u", (uint32_t)position, out->shape.dim[2]);
 	for (uint64_t h = 0; h < in->shape.dim[1]; h++)
 		for (uint64_t b = 0; b < out->shape.dim[0]; b++) {
-			const uint64_t to[4] = {b, h, (uint64_t)position, 0};
-			const uint64_t from[4] = {0, h, b + (uint64_t)offset, 0};
+			const uint64_t to[TTNN_MAX_RANK] = {b, h, (uint64_t)position, 0};
+			const uint64_t from[TTNN_MAX_RANK] = {0, h, b + (uint64_t)offset, 0};
 
 			if (from[2] < in->shape.dim[2])
 				put(out, to, in, from);
@@ -118,8 +118,9 @@ tt_status tt_golden_fill_cache(struct tt_golden *golden)
 	TT_GOLDEN_NEED(out && in);
 	for (uint64_t h = 0; h < in->shape.dim[1]; h++)
 		for (uint64_t row = 0; row < in->shape.dim[2]; row++) {
-			const uint64_t to[4] = {(uint64_t)batch, h, (uint64_t)position + row, 0};
-			const uint64_t from[4] = {0, h, row, 0};
+			const uint64_t to[TTNN_MAX_RANK] = {(uint64_t)batch, h,
+							    (uint64_t)position + row, 0};
+			const uint64_t from[TTNN_MAX_RANK] = {0, h, row, 0};
 
 			put(out, to, in, from);
 		}
@@ -176,7 +177,7 @@ tt_status tt_golden_zero_padded_cache(struct tt_golden *golden)
 	TT_GOLDEN_NEED(out && out->shape.rank == 4 && align);
 	align = align > UINT16_MAX ? 128 : align;
 	for (uint64_t token = end; token % align && token < out->shape.dim[2]; token++) {
-		const uint64_t to[4] = {batch_of(golden), 0, token, 0};
+		const uint64_t to[TTNN_MAX_RANK] = {batch_of(golden), 0, token, 0};
 
 		for (uint64_t c = 0; has_row(out, to) && c < out->shape.dim[3]; c++)
 			*tt_at(out, tt_array_index(out, to) + c) = 0;
@@ -224,8 +225,8 @@ static tt_status update(struct tt_golden *golden, const char *cache, const char 
 		double position = positions ? *tt_at(positions, user) : (double)list[user];
 
 		for (uint64_t h = 0; h < in->shape.dim[2] && position >= 0; h++) {
-			const uint64_t from[4] = {0, user, h, 0};
-			uint64_t to[4] = {0, h, 0, 0};
+			const uint64_t from[TTNN_MAX_RANK] = {0, user, h, 0};
+			uint64_t to[TTNN_MAX_RANK] = {0, h, 0, 0};
 
 			place(to, pages, view.rows, share ? 0 : user,
 			      (uint64_t)(modulo > 0 ? fmod(position, (double)modulo) : position));
@@ -274,8 +275,8 @@ tt_status tt_golden_paged_fill(struct tt_golden *golden)
 	for (uint64_t n = 0; n < in->shape.dim[0] * (uint64_t)in->shape.dim[1]; n++)
 		for (uint64_t row = 0; row < end; row++) {
 			uint64_t b = n / in->shape.dim[1], h = n % in->shape.dim[1];
-			const uint64_t from[4] = {b, h, row, 0};
-			uint64_t to[4] = {0, h, 0, 0};
+			const uint64_t from[TTNN_MAX_RANK] = {b, h, row, 0};
+			uint64_t to[TTNN_MAX_RANK] = {0, h, 0, 0};
 
 			place(to, pages, view.rows,
 			      (uint64_t)(batches ? *tt_at(batches, b) : (double)batch),

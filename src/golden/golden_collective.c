@@ -750,8 +750,9 @@ static void add_dense(struct tt_array *out, uint64_t choice, uint64_t token,
 {
 	for (uint64_t c = 0; c < out->shape.dim[2]; c++) {
 		uint64_t piece = dense->shape.dim[4];
-		uint64_t to[] = {choice, token, c};
-		uint64_t at[] = {c / piece, from->row, from->expert, from->n, c % piece};
+		uint64_t to[TTNN_MAX_RANK] = {choice, token, c};
+		uint64_t at[TTNN_MAX_RANK] = {c / piece, from->row, from->expert, from->n,
+					      c % piece};
 
 		*tt_at(out, tt_array_index(out, to)) = *tt_at(dense, tt_array_index(dense, at));
 	}
@@ -833,7 +834,7 @@ static uint64_t places_in_use(struct tt_golden *golden, uint64_t own, uint32_t c
 	all = number_of(golden, "gathered_prefix_tensor", "gathered_dim_size",
 			(double)(own * chips)) +
 	      slab;
-	while (slab > 0 && (uint64_t)all % (uint64_t)slab)
+	while (slab >= 1 && (uint64_t)all % (uint64_t)slab)
 		all++;
 	return (uint64_t)all / chips < own ? (uint64_t)all / chips : own;
 }
@@ -853,11 +854,10 @@ tt_status tt_golden_high_bw_gather(struct tt_golden *golden)
 	if (tt_call_tensor(&golden->call, "input_batch_index_tensor"))
 		batch = batch * tt_call_real(&golden->call, "batch_slot_num_layers", 1) +
 			tt_call_real(&golden->call, "batch_slot_layer_idx", 0);
-	dim += dim < 0 ? given->spec.shape.rank : 0;
+	dim = tt_place_of(dim, given->spec.shape.rank);
 	for (uint32_t chip = 0; chip < mesh.count; chip++) {
 		in = tt_golden_mesh_in(golden, "input_tensor", chip * mesh.step);
-		TT_NEED_MEMORY(in);
-		own = in->shape.dim[dim];
+		own = tt_divisor(tt_array_extent(in, (uint32_t)dim));
 		used = places_in_use(golden, own, mesh.count);
 		for (uint64_t i = 0; i < out->count; i++) {
 			tt_array_coordinate(at, out, i);

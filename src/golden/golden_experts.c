@@ -438,8 +438,10 @@ static tt_status append_shared(struct tt_golden *golden, const char *const names
 		}
 		at[1] -= routed->shape.dim[1];
 		tile = (int64_t)at[dim] / SIDE;
-		while (core < cores && before(tiles, core + 1, cores) <= tile)
+		while (core < cores && before(tiles, core + 1, cores) <= tile) {
+			tt_golden_step();
 			core++;
+		}
 		tt_divisor(core < cores);
 		tile -= before(tiles, core, cores);
 		if (tile >= share(own, core, cores))

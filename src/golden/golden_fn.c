@@ -172,12 +172,19 @@ static double shift_right_logical(double x, double by)
 	return by < 0 || by > 31 ? 0 : (double)((uint32_t)whole(x) >> (unsigned)by);
 }
 
+static uint64_t size_of(double x)
+{
+	int64_t number = whole(x);
+
+	return number < 0 ? -(uint64_t)number : (uint64_t)number;
+}
+
 static double gcd(double a, double b)
 {
-	int64_t x = llabs(whole(a)), y = llabs(whole(b));
+	uint64_t x = size_of(a), y = size_of(b);
 
 	while (y) {
-		int64_t rest = x % y;
+		uint64_t rest = x % y;
 
 		x = y;
 		y = rest;

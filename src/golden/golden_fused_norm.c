@@ -103,7 +103,7 @@ static tt_status fused_norm(struct tt_golden *golden)
 	for (uint64_t i = 0; out && i < out->count; i++) {
 		uint64_t head = i / width / (dim[1] * dim[2]), row = i / width % (dim[1] * dim[2]);
 		uint64_t column = i % width, from = row * dim[3] + head * width;
-		const uint64_t place[] = {row / dim[2], head, row % dim[2], column};
+		const uint64_t place[TTNN_MAX_RANK] = {row / dim[2], head, row % dim[2], column};
 		double turned = 0;
 
 		*tt_at(out, i) = *tt_at(rows, from + column);

@@ -47,9 +47,10 @@ static tt_status cut(struct tt_golden *golden, const struct cut *cut)
 		for (uint64_t r = 0; r < rows; r++)
 			for (uint64_t h = 0; h < cut->heads; h++)
 				for (uint64_t c = 0; c < cut->width; c++) {
-					const uint64_t to[] = {b, h, cut->transpose ? c : r,
-							       cut->transpose ? r : c};
-					const uint64_t decoded[] = {0, r, h, c};
+					const uint64_t to[TTNN_MAX_RANK] = {b, h,
+									    cut->transpose ? c : r,
+									    cut->transpose ? r : c};
+					const uint64_t decoded[TTNN_MAX_RANK] = {0, r, h, c};
 					uint64_t column = column_of(cut, h) + c;
 					bool is = r < cut->rows && column < across;
 
@@ -179,7 +180,8 @@ tt_status tt_golden_grouped_heads(struct tt_golden *golden)
 		for (uint64_t i = 0; i < in->shape.dim[0] * count * rows * width; i++) {
 			uint64_t c = i % width, r = i / width % rows, h = i / width / rows % count;
 			uint64_t b = i / width / rows / count;
-			const uint64_t to[] = {b, h, transposed ? c : r, transposed ? r : c};
+			const uint64_t to[TTNN_MAX_RANK] = {b, h, transposed ? c : r,
+							    transposed ? r : c};
 			uint64_t head = which ? per + which - 1 : h % each;
 
 			*tt_at(out, tt_array_index(out, to)) =
@@ -234,7 +236,7 @@ tt_status tt_golden_split_heads(struct tt_golden *golden)
 		for (uint64_t i = 0; i < (uint64_t)in->shape.dim[0] * heads * rows * width; i++) {
 			uint64_t c = i % width, r = i / width % rows, h = i / width / rows % heads;
 			uint64_t b = i / width / rows / heads;
-			const uint64_t to[] = {b, h, keys ? c : r, keys ? r : c};
+			const uint64_t to[TTNN_MAX_RANK] = {b, h, keys ? c : r, keys ? r : c};
 
 			*tt_at(out, tt_array_index(out, to)) =
 				*tt_at(in, (b * rows + r) * across + h / per * 3 * per * width +

@@ -48,9 +48,7 @@ static struct tt_array *copy_of(struct tt_golden *golden, const struct tt_array 
 
 static uint32_t dim_arg(const struct tt_golden *golden, uint32_t rank)
 {
-	int64_t dim = tt_call_int(&golden->call, "dim", 0);
-
-	return (uint32_t)(dim < 0 ? dim + rank : dim);
+	return tt_place_of(tt_call_int(&golden->call, "dim", 0), rank);
 }
 
 /* Slice i of b becomes slice ids[i] of a; ids outside are dropped. */
@@ -145,8 +143,7 @@ tt_status tt_golden_narrow(struct tt_golden *golden)
 
 	TT_GOLDEN_NEED(in);
 	shape = in->shape;
-	if (dim < 0)
-		dim += shape.rank;
+	dim = tt_place_of(dim, shape.rank);
 	if (start < 0)
 		start += shape.dim[dim];
 	length = tt_call_int(&golden->call, "length", 0);

@@ -57,9 +57,11 @@ static uint64_t place_of(const struct ring *r, uint64_t row)
 
 	if (!r->chunk)
 		return place + row;
-	for (;; place++)
+	for (;; place++) {
+		tt_golden_step();
 		if (place / r->chunk % r->count == 0 && row-- == 0)
 			return place;
+	}
 }
 
 static double score(const struct ring *r, uint64_t row, uint64_t key)

@@ -20,7 +20,8 @@ tt_status tt_golden_gather_concat(struct tt_golden *golden)
 		TT_NEED_MEMORY(in);
 		for (uint64_t i = 0; i < out->count; i++) {
 			uint64_t row = i / shape.dim[3], column = i % shape.dim[3];
-			uint64_t at[] = {0, row % dim[1], column / dim[3], column % dim[3]};
+			uint64_t at[TTNN_MAX_RANK] = {0, row % dim[1], column / dim[3],
+						      column % dim[3]};
 
 			if (row / dim[1] == chip)
 				*tt_at(out, i) = *tt_at(in, tt_array_index(in, at));

@@ -56,7 +56,7 @@ tt_status tt_golden_moreh_group_norm(struct tt_golden *golden)
 	shape = (struct ttnn_shape){4, {1, 1, in->shape.dim[0], (uint32_t)groups}};
 	TT_TRY(statistic(&means, golden, "mean", &shape));
 	TT_TRY(statistic(&rstds, golden, "rstd", &shape));
-	rows = (struct rows){in->count / in->shape.dim[0] / groups,
+	rows = (struct rows){tt_divisor(in->count / in->shape.dim[0] / groups),
 			     (uint64_t)in->shape.dim[2] * in->shape.dim[3], in->shape.dim[1]};
 	TT_GOLDEN_NEED(rows.cols);
 	for (uint64_t row = 0; row < in->count; row += rows.cols) {
@@ -173,7 +173,7 @@ tt_status tt_golden_moreh_group_norm_backward(struct tt_golden *golden)
 	TT_GOLDEN_NEED(all.in->shape.rank == 4 && groups && list->kind == TTNN_VALUE_LIST &&
 		       list->count >= 3);
 	shape.dim[3] = all.in->shape.dim[1];
-	all.rows = (struct rows){all.in->count / all.in->shape.dim[0] / groups,
+	all.rows = (struct rows){tt_divisor(all.in->count / all.in->shape.dim[0] / groups),
 				 (uint64_t)all.in->shape.dim[2] * all.in->shape.dim[3],
 				 all.in->shape.dim[1]};
 	if (list->items[0].boolean)

@@ -204,7 +204,7 @@ tt_status tt_golden_bcast(struct tt_golden *golden)
 			bool first = (back == 1 && dim != TT_BCAST_H) ||
 				     (back == 2 && dim != TT_BCAST_W) || b->shape.dim[d] == 1;
 
-			from[d] = first ? 0 : at[a->shape.rank - back];
+			from[d] = first ? 0 : at[tt_from_end(&a->shape, back)];
 		}
 		value = *tt_at(b, tt_array_index(b, from));
 		*tt_at(out, i) = math == TT_BCAST_ADD   ? *tt_at(a, i) + value
@@ -242,8 +242,9 @@ tt_status tt_golden_unsqueeze(struct tt_golden *golden)
 	struct ttnn_shape shape;
 
 	TT_GOLDEN_NEED(in);
+	tt_divisor(in->shape.rank < TTNN_MAX_RANK);
 	shape.rank = in->shape.rank + 1;
-	dim = dim < 0 ? dim + shape.rank : dim;
+	dim = tt_place_of(dim, shape.rank);
 	for (uint32_t d = 0; d < shape.rank; d++)
 		shape.dim[d] =
 			d == (uint32_t)dim ? 1 : in->shape.dim[d > (uint32_t)dim ? d - 1 : d];

@@ -15,7 +15,7 @@ static tt_status gather_one(struct tt_golden *golden, struct tt_tensor *in,
 
 	TT_NEED_MEMORY(out);
 	tt_golden_mesh_of(&mesh, golden, tt_tensor_device(in));
-	dim += dim < 0 ? shape->rank : 0;
+	dim = tt_place_of(dim, shape->rank);
 	own = in->spec.shape.dim[dim];
 	for (uint64_t i = 0; before && i < out->count; i++)
 		*tt_at(out, i) = *tt_at(before, i);

@@ -18,8 +18,9 @@ static double entry(const struct tt_array *table, const struct turn *turn, const
 {
 	const uint32_t *dim = table->shape.dim;
 	uint64_t row = turn->same_row ? turn->start : turn->start + at[2];
-	const uint64_t there[4] = {dim[0] == 1 ? 0 : at[0], dim[1] == 1 ? 0 : at[1] + turn->from,
-				   dim[2] == 1 ? 0 : row, at[3]};
+	const uint64_t there[TTNN_MAX_RANK] = {dim[0] == 1 ? 0 : at[0],
+					       dim[1] == 1 ? 0 : at[1] + turn->from,
+					       dim[2] == 1 ? 0 : row, at[3]};
 
 	return *tt_at(table, tt_array_index(table, there));
 }

@@ -17,8 +17,7 @@ static tt_status scan(struct tt_golden *golden, const char *input, bool product,
 		*tt_at(out, 0) = *tt_at(in, 0);
 		return TTNN_OK;
 	}
-	if (dim < 0)
-		dim += in->shape.rank;
+	dim = tt_place_of(dim, in->shape.rank);
 	extent = in->shape.dim[dim];
 	for (uint32_t d = (uint32_t)dim + 1; d < in->shape.rank; d++)
 		step *= in->shape.dim[d];

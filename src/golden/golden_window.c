@@ -46,7 +46,7 @@ static int64_t out_size(const struct pool *p, int d, bool ceil_mode)
  * Padding is [height, width] for both sides, or one number for each side: top, bottom, left,
  * right.
  */
-static void read_pool(struct pool *p, const struct tt_golden *golden)
+static tt_status read_pool(struct pool *p, const struct tt_golden *golden)
 {
 	const struct tt_call *call = &golden->call;
 	int64_t pad[4] = {0};
@@ -61,14 +61,15 @@ static void read_pool(struct pool *p, const struct tt_golden *golden)
 			   .dilation = {1, 1},
 			   .count_padding = tt_call_bool(call, "count_include_pad", true),
 			   .divisor = (double)tt_call_int(call, "divisor_override", 0)};
-	ints(p->kernel, 2, golden, "kernel_size");
-	ints(p->stride, 2, golden, "stride");
-	ints(p->dilation, 2, golden, "dilation");
-	(void)tt_call_ints(pad, &count, 4, call, "padding");
+	TT_TRY(tt_call_ints(p->kernel, &count, 2, call, "kernel_size"));
+	TT_TRY(tt_call_ints(p->stride, &count, 2, call, "stride"));
+	TT_TRY(tt_call_ints(p->dilation, &count, 2, call, "dilation"));
+	TT_TRY(tt_call_ints(pad, &count, 4, call, "padding"));
 	for (int i = 0; i < 4; i++)
 		p->pad[i] = count == 2 ? pad[i / 2] : pad[i];
 	for (int d = 0; d < 2; d++)
 		p->out[d] = out_size(p, d, tt_call_bool(call, "ceil_mode", false));
+	return TTNN_OK;
 }
 
 /* One result: where it is in `at` (n, y, x, c). */
@@ -145,7 +146,7 @@ tt_status tt_golden_max_pool(struct tt_golden *golden)
 {
 	struct pool pool;
 
-	read_pool(&pool, golden);
+	TT_TRY(read_pool(&pool, golden));
 	return run_pool(golden, &pool, false);
 }
 
@@ -153,7 +154,7 @@ tt_status tt_golden_avg_pool(struct tt_golden *golden)
 {
 	struct pool pool;
 
-	read_pool(&pool, golden);
+	TT_TRY(read_pool(&pool, golden));
 	return run_pool(golden, &pool, true);
 }
 
@@ -378,7 +379,8 @@ static tt_status adaptive(struct tt_golden *golden, bool average)
 	for (uint64_t flat = 0; flat < out->count; flat++) {
 		uint64_t pixel = flat / (uint64_t)p.c, w = (uint64_t)p.out[1],
 			 area = w * (uint64_t)p.out[0];
-		uint64_t at[4] = {pixel / area, pixel % area / w, pixel % w, flat % (uint64_t)p.c};
+		uint64_t at[TTNN_MAX_RANK] = {pixel / area, pixel % area / w, pixel % w,
+					      flat % (uint64_t)p.c};
 
 		*tt_at(out, flat) = share_at(&p, in, at, average);
 	}

@@ -10,7 +10,7 @@
  * that ends or hangs is named with the number of its call, and the rest goes on. --only OP makes M calls of one
  * operation; --golden computes goldens instead of calling, --both a quarter as many besides; --loud prints internal
  * errors, too, and which operations never ran. Without --calls TTNN_TEST_CALLS says how many, or there are some thousand,
- * TTNN_TEST_LONG times. The last line is "N passed, N failed".
+ * TTNN_TEST_LONG times. Without any argument, as tests/run has it: --both. The last line is "N passed, N failed".
  */
 #include <errno.h>
 #include <signal.h>
@@ -347,6 +347,7 @@ static void take_options(int argc, char **argv)
 	options.calls = usual   ? strtoull(usual, NULL, 10)
 			: times ? USUAL_CALLS * strtoull(times, NULL, 10)
 				: USUAL_CALLS;
+	options.both = argc == 1;
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--golden") == 0)
 			options.golden = true;

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/deadline.h"
 #include "base/pool.h"
+#include "golden/golden.h"
 
 #define SECOND 1000000000u
 
@@ -252,5 +253,42 @@ TEST(time_enough)
 	CHECK(first(out) == 2);
 	ttnn_tensor_unref(out);
 	ttnn_tensor_unref(a);
+	ttnn_device_unref(device);
+}
+
+static tt_status product(ttnn_tensor *a)
+{
+	const struct ttnn_arg args[] = {{NULL, ttnn_v_tensor(a)}, {NULL, ttnn_v_tensor(a)}};
+	struct tt_arena arena = {0};
+	struct tt_golden *golden = tt_arena_calloc(&arena, 1, sizeof(*golden));
+	tt_status status = tt_golden_run(golden, &arena, "ttnn.matmul", args, 2);
+
+	tt_arena_deinit(&arena);
+	return status;
+}
+
+/* Goldens look at the clock, and ask whom this thread asks; a minute's work ends soon. */
+TEST(a_golden_that_takes_long)
+{
+	ttnn_tensor *large, *small;
+	uint64_t begin;
+
+	CHECK_OK(ttnn_device_open(&device, 0, NULL));
+	large = filled(2048, 2048, 1);
+	small = filled(32, 32, 1);
+	begin = tt_clock_ns();
+	tt_deadline_set_limit(200000000);
+	CHECK_FAILS(product(large), TTNN_TIMEOUT, "TIMEOUT: ");
+	tt_deadline_set_limit(0);
+	CHECK_OK(product(small));
+	atomic_store(&questions, 0);
+	ttnn_set_poll(go_on_twice);
+	CHECK_FAILS(product(large), TTNN_CANCELLED, "was interrupted");
+	CHECK_INT(atomic_load(&questions), 3);
+	ttnn_set_poll(NULL);
+	CHECK_OK(product(small));
+	CHECK(tt_clock_ns() - begin < 15 * (uint64_t)SECOND);
+	ttnn_tensor_unref(large);
+	ttnn_tensor_unref(small);
 	ttnn_device_unref(device);
 }

@@ -57,6 +57,51 @@ def test_what_does_not_fit_is_refused(name):
             ttnn.get_golden_function(operation)(*args)
 
 
+def i(*shape):
+    return torch.zeros(shape, dtype=torch.int32)
+
+
+POOL = dict(batch_size=1, input_h=4, input_w=4, channels=16, kernel_size=[2, 2], stride=[1, 1], padding=[0, 0])
+GROUPS = dict(num_groups=64, are_required_outputs=[False, True, True], gamma=t(1, 1, 1, 2), gamma_grad=t(1, 1, 1, 2), beta_grad=t(1, 1, 1, 2))
+# What once ended the process: places that are not there, divisors of zero, tensors that were not given.
+ENDED = [
+    ("bcast", (t(5), t(32, 1, 1, 64), ttnn.BcastOpMath.ADD, ttnn.BcastOpDim.HW), {}),
+    ("repeat_bw", (t(1, 1, 1, 64), t(1, 1, 32, 0)), {"shape": [1, 1, 1, 1]}),
+    ("max_pool2d", (t(1, 1, 16, 16),), {**POOL, "stride": ttnn.Shape([1, 0])}),
+    ("max_pool2d", (t(1, 1, 16, 16),), {**POOL, "kernel_size": [128, 2**31, 8]}),
+    ("avg_pool2d", (t(1, 1, 16, 16),), {**POOL, "stride": ttnn.Shape([0])}),
+    ("moreh_group_norm_backward", (t(2, 2, 2, 2), t(2, 2, 2, 2), t(1, 1, 1, 2), t(1, 1, 1, 2)), GROUPS),
+    ("scatter_add", (t(1, 5, 1, 64), -4, i(5), t(1, 1, 32, 64)), {}),
+    ("moreh_dot_backward", (t(2, 2, 2, 2), t(1), t(1, 2, 3, 4, 5)), {"input_grad": t(1), "other_grad": t(1)}),
+    ("moreh_matmul_backward", (t(32, 32), t(32, 32), t(32, 32)), {"input_a_grad": t(32, 32, 1, 1)}),
+    ("experimental.paged_update_cache", (t(1, 1, 1, 1, 1, 32, 32), t(1, 1, 1, 32)), {"update_idxs": [0]}),
+    ("fill_cache", (t(1, 1, 32, 32), t(1, 1, 64, 32), 9999), {}),
+    ("experimental.kda.chain_affine_transforms", (t(2, 3, 32, 32), t()), {"actual_start": t(5)}),
+    ("transformer.gated_delta_attn_seq", (t(1, 8, 32, 64),) * 3 + (t(64), t(1, 8, 32, 64), t(1, 8, 32, 64), t(64, 64), t(1, 8, 32, 64)), {}),
+    ("narrow", (t(4, 4), 9, 0, 1), {}),
+    ("narrow", (t(4, 4), 0, 2**31, 1), {}),
+    ("dram_prefetcher", ([], 1), {}),
+    ("experimental.nlp_create_qkv_heads_decode", (t(3, 4),), {"num_heads": 2**31}),
+    ("experimental.rotary_embedding_llama", (t(3, 4), t(4), t(4), t(4)), {}),
+    ("transformer.chunked_scaled_dot_product_attention", (t(1, 1, 32, 32), t(1, 1, 32, 32), t(1, 1, 32, 32), i(1, 1)), {"chunk_start_idx": 2**63 - 1}),
+]
+
+
+@pytest.mark.parametrize("name,args,kwargs", ENDED)
+def test_what_once_ended_the_process_is_refused(name, args, kwargs):
+    operation = ttnn
+    for part in name.split("."):
+        operation = getattr(operation, part)
+    with pytest.raises((RuntimeError, ValueError, TypeError)):
+        ttnn.get_golden_function(operation)(*args, **kwargs)
+
+
+def test_starts_in_a_tensor_of_which_nothing_is_known(device):
+    """What a dry run would read of tensors is not asked for before their values are there."""
+    x, starts, ends = (ttnn.from_torch(value, dtype=dtype, layout=ttnn.ROW_MAJOR_LAYOUT, device=device) for value, dtype in ((t(8), ttnn.bfloat16), (i(1) + 2, ttnn.int32), (i(1) + 6, ttnn.int32)))
+    assert ttnn.to_torch(ttnn.get_golden_function(ttnn.slice)(x, starts, ends)).tolist() == [1] * 4
+
+
 def test_convolutions_that_divide_by_nothing():
     golden = ttnn.get_golden_function(ttnn.conv2d)
     usual = dict(in_channels=4, out_channels=8, batch_size=1, input_height=4, input_width=4, kernel_size=(3, 3), device=None)

@@ -284,7 +284,8 @@ static tt_status cut(struct tt_conv_plan *plan, const struct tt_conv *conv, uint
 			   plan->act_h, (unsigned)tt_div_up(out_width, TT_TILE));
 	plan->by_taps = takes_taps(conv, plan);
 	plan->act_w = (uint32_t)(block_width(conv, plan) / TT_TILE);
-	TT_NEED(plan->act_w && plan->out_w, "a convolution needs channels");
+	TT_NEED(plan->act_h && plan->act_w && plan->out_w,
+		"a convolution needs results and channels");
 	return sub_block(plan, conv->fp32);
 }
 

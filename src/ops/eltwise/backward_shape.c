@@ -115,6 +115,7 @@ static tt_status golden_repeat(struct tt_golden *golden)
 	uint64_t at[TTNN_MAX_RANK];
 
 	TT_GOLDEN_NEED(out && grad);
+	tt_divisor(grad->shape.rank == in->shape.rank);
 	for (uint64_t i = 0; i < grad->count; i++) {
 		tt_array_coordinate(at, grad, i);
 		for (uint32_t d = 0; d < in->shape.rank; d++)

@@ -135,7 +135,7 @@ static tt_status expand_glu(struct tt_call *call)
 /* An element of a tensor whose padding is zeros. */
 static double padded_at(const struct tt_array *in, const struct ttnn_shape *padded, uint64_t index)
 {
-	uint64_t at[TTNN_MAX_RANK];
+	uint64_t at[TTNN_MAX_RANK] = {0};
 
 	for (uint32_t d = padded->rank; d-- > 0; index /= padded->dim[d]) {
 		at[d] = index % padded->dim[d];

@@ -429,8 +429,11 @@ static double golden_score(struct tt_golden *golden, uint64_t token, uint64_t ch
 	const struct tt_array *choices = tt_golden_in(golden, "expert_indices_tensor");
 	const struct tt_array *mapping = tt_golden_in(golden, "expert_mapping_tensor");
 	const struct tt_device *device = tt_tensor_device(tt_golden_tensor(golden, "input_tensor"));
-	uint64_t cols = device ? device->cols : 1, k = tt_shape_last(&scores->shape, 1), owner;
+	uint64_t cols = device ? device->cols : 1, k, owner;
 
+	if (!scores || !choices)
+		return *tt_at(NULL, 0);
+	k = tt_shape_last(&scores->shape, 1);
 	if (token * k + choice >= scores->count)
 		return 0;
 	owner = (uint64_t)*tt_at(
