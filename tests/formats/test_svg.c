@@ -756,7 +756,7 @@ TEST(no_picture_is_too_large_to_show)
 			struct tt_diagram_options how = {.flow = flow};
 			char *svg = NULL, name[40];
 			size_t size, boxes;
-			double all, part;
+			double all = 0, part = 0;
 			bool said;
 
 			for (int whole = 1; whole >= 0; whole--) {
