@@ -147,6 +147,8 @@ struct tt_array *tt_golden_temp(struct tt_golden *golden, const struct ttnn_shap
 struct tt_golden_seen {
 	const struct tt_tensor *tensor;
 	uint32_t chip; /* of a mesh; WHOLE: all of it */
+	struct tt_tensor *
+		part; /* that chip's, while it is read; given back in the end if reading was ended */
 	struct tt_array array;
 	struct tt_golden_seen *before;
 };
@@ -161,11 +163,15 @@ static bool fill(struct tt_array *array, struct tt_arena *arena, struct tt_tenso
 	       tt_tensor_numbers(array->data, array->count, tensor) == TTNN_OK;
 }
 
+static void give_back(struct tt_golden_seen *seen)
+{
+	ttnn_tensor_unref(seen->part);
+	seen->part = NULL;
+}
+
 static const struct tt_array *see(struct tt_golden *golden, struct tt_tensor *tensor, uint32_t chip)
 {
 	struct tt_golden_seen *seen = golden->seen;
-	struct tt_tensor *part = tensor;
-	bool filled;
 
 	while (seen && (seen->tensor != tensor || seen->chip != chip))
 		seen = seen->before;
@@ -176,17 +182,15 @@ static const struct tt_array *see(struct tt_golden *golden, struct tt_tensor *te
 		tt_fail_nomem();
 		return NULL;
 	}
-	if (chip != WHOLE && ttnn_tensor_shard(&part, tensor, chip) != TTNN_OK)
-		return NULL;
-	filled = fill(&seen->array, golden->arena, part);
-	if (chip != WHOLE)
-		ttnn_tensor_unref(part);
-	if (!filled)
-		return NULL;
-	seen->tensor = tensor;
-	seen->chip = chip;
 	seen->before = golden->seen;
 	golden->seen = seen;
+	if (chip != WHOLE && ttnn_tensor_shard(&seen->part, tensor, chip) != TTNN_OK)
+		return NULL;
+	if (!fill(&seen->array, golden->arena, seen->part ? seen->part : tensor))
+		return NULL;
+	give_back(seen);
+	seen->tensor = tensor; /* it is whole: others may have it */
+	seen->chip = chip;
 	return &seen->array;
 }
 
@@ -379,6 +383,8 @@ tt_status tt_golden_run(struct tt_golden *out, struct tt_arena *arena, const cha
 	if (status == TTNN_OK)
 		status = compute(out);
 	tt_deadline_watch(false);
+	for (struct tt_golden_seen *seen = out->seen; seen; seen = seen->before)
+		give_back(seen);
 	return status;
 }
 

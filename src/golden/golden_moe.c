@@ -52,7 +52,7 @@ static const float *packed(const struct packed *weights, uint64_t core, uint64_t
 
 static tt_status read_packed(struct packed *out, struct tt_golden *golden, const char *name)
 {
-	struct tt_tensor *tensor = tt_call_tensor(&golden->call, name), *resident;
+	struct tt_tensor *tensor = tt_golden_tensor(golden, name), *resident;
 	struct tt_area rows, area;
 	tt_status status;
 
