@@ -366,7 +366,15 @@ class One:
             out.append(node)
         return out
 
+    def named(self, node):
+        """A node by its own name, where the dialect calls all of its kind alike."""
+        params = node.get("params")
+        if self.out.strict or not isinstance(params, dict) or "name" not in params or not isinstance(params.get("operation"), str):
+            return node
+        return {**node, "params": {key: params["operation"] if key == "name" else value for key, value in params.items() if key != "operation"}}
+
     def subgraph(self, id, nodes):
+        nodes = [self.named(node) for node in nodes]
         for node in nodes:
             if "counter" in node:
                 node["id"] = node["counter"]
