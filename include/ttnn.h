@@ -907,7 +907,7 @@ struct ttnn_import_options {
 /*
  * Makes a database for ttnn-visualizer in the folder `output` of a report, or of all in a folder: the
  * command `ttnn import`. A failure leaves what was there, but TTNN_FORMAT with a *summary: broken files of the folder are
- * left out and named. *summary, if wanted, tells what was imported; free it with ttnn_free().
+ * left out and named. *summary, if wanted, says what was imported; free it with ttnn_free().
  */
 TTNN_API enum ttnn_status ttnn_import_report(char **summary, const char *input, const char *output,
 					     const struct ttnn_import_options *options);
@@ -923,7 +923,7 @@ typedef struct tt_graph ttnn_graph;
 /*
  * Begins a capture on this thread. Captures nest, and a line on stderr says so, once for the outer one; each end is that of the
  * newest. The outermost one's mode decides what is run: NORMAL, or NO_DISPATCH as a dry run does. In dialect `seed` a capture
- * hears every thread, else the calling one alone (<ttnn_frontend.h>: in any). The dialect is what TTNN_DIALECT says ("tt-metal"),
+ * hears every thread, else only the calling one (<ttnn_frontend.h>: in any). The dialect is what TTNN_DIALECT says ("tt-metal"),
  * else `seed`; the second function is told. Fails only for want of memory or of room for captures.
  */
 TTNN_API enum ttnn_status ttnn_graph_begin(enum ttnn_run_mode mode);

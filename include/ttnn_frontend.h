@@ -242,7 +242,7 @@ TTNN_API enum ttnn_dialect ttnn_dialect_of_environment(void);
 
 /*
  * From now on this process shares the count of numbers with all that say so with the same file, and notes
- * there what it makes: behind 4096 bytes, which are the count's and begin as zeros, "F" and the whole path of
+ * there what it makes: after 4096 bytes, which are the count's and begin as zeros, "F" and the whole path of
  * a file or "D" and that of a folder, and a zero byte. Children of forks do likewise. NULL: notes no more.
  */
 TTNN_API enum ttnn_status ttnn_params_session(const char *path);

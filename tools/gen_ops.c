@@ -238,8 +238,8 @@ static void write_cpp(struct tt_str *out, const struct tt_op_entry *entries, siz
 	tt_str_addf(
 		out,
 		"/*\n * ttnn_ops.hpp: functions of C++ for %zu operations. Made by the build; do "
-		"not edit, and include\n * <ttnn/ttnn.hpp>, which tells what they have in common. "
-		"`ttnn ops NAME` tells what an operation takes.\n */\n#ifndef TTNN_OPS_HPP\n"
+		"not edit, and include\n * <ttnn/ttnn.hpp>, which says what they have in common. "
+		"`ttnn ops NAME` says what an operation takes.\n */\n#ifndef TTNN_OPS_HPP\n"
 		"#define TTNN_OPS_HPP\n\n#include <ttnn/ttnn.hpp>\n\n",
 		count);
 	for (size_t i = 0; i < count; i++)

@@ -29,7 +29,7 @@
 
 namespace ttnn {
 
-/* What a failure is told by. */
+/* What a failure is thrown as. */
 class Error : public std::runtime_error {
 public:
 	explicit Error(enum ttnn_status status) : std::runtime_error(ttnn_error()), status_(status)

@@ -437,7 +437,7 @@ static PyObject *operations(PyObject *module, PyObject *unused)
 	return PyDict_Copy(by_name);
 }
 
-/* run_method(name, tensor, ...): what a method of the tensor does, for the package itself: nobody is told of a call. */
+/* run_method(name, tensor, ...): what a method of the tensor does, for the package itself: no call is recorded. */
 static PyObject *run_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
 			    PyObject *kwnames)
 {
@@ -450,7 +450,7 @@ static PyObject *run_method(PyObject *module, PyObject *const *args, Py_ssize_t 
 }
 
 static PyMethodDef functions[] = {
-	{"run_method", FAST(run_method), "run_method(name, tensor, ...): untold."},
+	{"run_method", FAST(run_method), "run_method(name, tensor, ...): not recorded."},
 	{"set_interceptor", set_interceptor, METH_O,
 	 "Calls this function in place of every operation; None: no more. Returns the one before."},
 	{"all_operations", operations, METH_NOARGS, "All operations by name."},

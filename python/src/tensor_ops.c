@@ -187,7 +187,7 @@ static PyObject *run_unpad_from_tile(PyObject *self, PyObject *const *args, Py_s
 				 : py_fail(status, "Tensor.unpad_from_tile");
 }
 
-/* What came of a method, which is told as it was written. */
+/* What came of a method, which is recorded as it was written. */
 static PyObject *told(const char *name, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
 		      PyObject *kwnames, PyObject *result)
 {

@@ -152,7 +152,7 @@ def _mark(text, detail):
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item, nextitem):
-    """Where a test begins and ends, and how: recordings of many tests are told apart by it, and parameter files name it."""
+    """Where a test begins and ends, and how: recordings of many tests are divided by it, and parameter files name it."""
     _mark("ttnn.test.begin", item.nodeid)
     _name_test(item.nodeid)
     yield

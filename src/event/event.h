@@ -317,7 +317,7 @@ struct tt_event_loss {
 };
 
 /*
- * A call, as its user wrote it: before the signature was resolved. Told inside its scope, as the last
+ * A call, as its user wrote it: before the signature was resolved. Emitted inside its scope, as the last
  * thing, and only while someone listens to calls (call.h).
  */
 struct tt_event_call {

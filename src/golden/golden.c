@@ -4,7 +4,7 @@
  *
  * An index outside of an array does not end the process, but the golden: goldens are written for
  * arguments that fit, and anyone may call them with others. Loops of thousands of lines cannot all ask
- * whether to go on, so this is the one place of the library from which is jumped: over goldens alone,
+ * whether to go on, so this is the one place of the library from which is jumped: over goldens only,
  * which own nothing, to their door.
  */
 #include "golden/golden.h"

@@ -1,4 +1,4 @@
-/* golden_door.h: whether an operation would take what its golden is called with. For golden.c alone. */
+/* golden_door.h: whether an operation would take what its golden is called with. For golden.c only. */
 #ifndef TT_GOLDEN_GOLDEN_DOOR_H
 #define TT_GOLDEN_GOLDEN_DOOR_H
 

@@ -13,7 +13,7 @@ enum tt_perf_column {
 	TT_PERF_OP_CODE,
 	TT_PERF_OP_TYPE,
 	TT_PERF_CALL,
-	TT_PERF_OUTER, /* of traces alone: tt_ops_options.calls */
+	TT_PERF_OUTER, /* of traces only: tt_ops_options.calls */
 	TT_PERF_DEVICE,
 	TT_PERF_ARCH,
 	TT_PERF_ATTRIBUTES,

@@ -85,7 +85,7 @@ struct tt_report_list {
 
 struct tt_report_buffers {
 	struct tt_report_db *db;
-	bool strict;               /* layouts as they are told */
+	bool strict;               /* layouts as upstream writes them */
 	int64_t rank, seq, blocks; /* of the whole import */
 	uint64_t rows;             /* of the view, or stored */
 	uint64_t changes;          /* of what lives: equal ones, equal lists */

@@ -30,7 +30,7 @@ struct tt_params_file {
 /* Calls failed() for those that cannot be written; before the first of the functions below. */
 void tt_params_file_init(void (*failed)(const char *name, const char *why));
 
-/* The beginning of a session's file: the count. Behind it "F/path" or "D/path" and a zero byte for all that was made. */
+/* The beginning of a session's file: the count. After it "F/path" or "D/path" and a zero byte for all that was made. */
 #define TT_PARAMS_SESSION_HEAD 4096
 
 /* Writes it now, making its directory when there is none. */

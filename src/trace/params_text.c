@@ -181,7 +181,7 @@ static enum ttnn_dtype value_dtype(enum ttnn_dtype dtype)
 
 /* The elements of a tensor's parts in rows; data NULL when they are not wanted. */
 struct rows {
-	char *data; /* those of one part behind another's */
+	char *data; /* those of one part after another's */
 	enum ttnn_dtype dtype;
 	uint32_t parts; /* that are written: one where all are the same */
 	uint32_t shards;

@@ -85,7 +85,7 @@ static bool has_chip(const struct tt_project_device *device, uint32_t id)
 }
 
 /*
- * The device that is meant by what is told of it or of one of its chips, which have numbers of their own: one that has
+ * The device that events name, or whose chip they name, as chips have numbers of their own: one that has
  * memory (others are there, too: the whole machine), else the one that programs were launched on last. `launching`: the
  * other way round.
  */
@@ -127,7 +127,7 @@ static void add_memory(struct tt_project *p, struct tt_project_thread *t,
  * Upstream tells of circular buffers when it places them, and of the other kinds in dry runs only;
  * a capture inside a dry one that did not ask for that hears of the other kinds alone.
  * A capture that was asked to be dry inside one that is not writes what it would have written, too.
- * Dialect `seed` tells of all, once for all chips, which have the same.
+ * Dialect `seed` has all of it, once for all chips, which have the same.
  */
 void tt_project_on_memory(struct tt_project *p, struct tt_project_thread *t,
 			  const struct tt_event_program_memory *told)

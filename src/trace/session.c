@@ -193,7 +193,7 @@ struct session {
 	struct session *next, **link; /* of those of all threads; link NULL: not among them */
 	char *where;                  /* the line of the program that began it, or NULL */
 	long thread;                  /* the kernel's number */
-	bool told;                    /* somebody was told that it is open */
+	bool told;                    /* somebody has been warned that it is open */
 	struct tt_capture *capture;
 	struct tt_project_options options;
 	enum ttnn_run_mode before; /* this thread's mode */

@@ -1,6 +1,6 @@
 /*
  * fidelity_database.c: the databases that a run's trace and the reports of its captures become in the two dialects,
- * against each other. What the dialects tell otherwise by design stands here, and nowhere else: everything that is
+ * against each other. What differs between the dialects by design stands here, and nowhere else: everything that is
  * left is a mistake.
  */
 #include "fidelity.h"
@@ -485,7 +485,7 @@ static tt_status import(struct database *out, const char *file, const char *name
 	return tt_db_open(&out->db, path);
 }
 
-/* The default dialect tells all of the device that was opened, which is one. */
+/* The default dialect names the device that was opened, which is one. */
 static void compare_devices(struct tt_str *out, struct tt_db *seed)
 {
 	struct tt_str more = {0};
@@ -495,7 +495,7 @@ static void compare_devices(struct tt_str *out, struct tt_db *seed)
 	tt_str_deinit(&more);
 }
 
-/* The databases of the trace, or of the reports; those of the trace know what the events tell. */
+/* The databases of the trace, or of the reports; those of the trace know what the events say. */
 static void compare_files(struct tt_str *out, bool trace)
 {
 	struct database all[DATABASES] = {0};

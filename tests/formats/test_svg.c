@@ -451,7 +451,7 @@ TEST(frees_of_a_loop_are_folded)
 }
 
 /*
- * The first turn has nothing to give back, so that equality begins with the call behind what the others give back: the frame
+ * The first turn has nothing to give back, so that equality begins with the call after what the others give back: the frame
  * begins with the first call of a turn all the same.
  */
 TEST(folds_begin_where_a_turn_does)

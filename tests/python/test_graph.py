@@ -450,7 +450,7 @@ def test_c_stacks_have_names(device):
 
 
 def test_c_stacks_begin_at_the_call(device):
-    """Of the library there are the functions of the graph alone, the innermost first; then whoever called the outermost."""
+    """Of the library there are only the functions of the graph, the innermost first; then whoever called the outermost."""
     nodes, opened = captured_with_stacks(device, "stack_traces"), []
     for node in nodes:
         if node["node_type"] == "function_start":

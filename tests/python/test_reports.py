@@ -72,7 +72,7 @@ def test_pages(device, tmp_path, monkeypatch, dialect):
 
 
 def test_one_device_is_one(device, tmp_path):
-    """Whatever is told of memory names the device that was opened: buffers, programs new and known, and one that failed."""
+    """All that is said of memory names the device that was opened: buffers, programs new and known, and one that failed."""
     a = tensor(device)
     large = ttnn.full([1, 1, 1024, 1024], 1.0, dtype=ttnn.float32, layout=ttnn.TILE_LAYOUT, device=device)
 

@@ -252,7 +252,7 @@ def _pictures():
 
 
 def install():
-    """Every package that is there is told; what is missing, or cannot be loaded, will be said by the file that wants it."""
+    """Every package that is there is patched; what is missing, or cannot be loaded, will be said by the file that wants it."""
     for part in (_torch_files, _torchvision, _transformers, _timm, _efficientnet, _pictures, _language):
         try:
             part()

@@ -1,5 +1,5 @@
 """Imports reports with both importers and compares the databases: rows, their order, their types. Layouts of buffers are
-the released importer's with --strict alone: else they are what ttnn-visualizer reads; so are operations where ttnn.from_torch
+the released importer's only with --strict: else they are what ttnn-visualizer reads; so are operations where ttnn.from_torch
 computes before anything else does."""
 
 import collections

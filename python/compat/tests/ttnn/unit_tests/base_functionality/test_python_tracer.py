@@ -124,7 +124,7 @@ def test_own_directory(device, traces, tmp_path):
 def test_operation_that_fails(device, traces):
     with pytest.raises(Exception):
         ttnn.add(rand(device, 2, 3), rand(device, 5, 7))
-    record = json.loads(traces()[2].read_text())  # behind the two inputs
+    record = json.loads(traces()[2].read_text())  # after the two inputs
     assert record["operation_name"] == "ttnn.add" and "return_value" not in record
     assert record["error"].startswith("RuntimeError: ") and record["test"].endswith("test_operation_that_fails")
 
