@@ -58,15 +58,16 @@ double *tt_array_span(const struct tt_array *array, uint64_t first, uint64_t cou
 	if (left < 0)
 		tt_golden_look();
 	if (!array || first >= array->count || count > array->count - first)
-		tt_array_stray();
+		return tt_array_stray();
 	return array->data + first;
 }
 
 uint32_t tt_array_extent(const struct tt_array *array, uint32_t d)
 {
-	if (!array || d >= array->shape.rank)
-		tt_array_stray();
-	return array->shape.dim[d];
+	if (array && d < array->shape.rank)
+		return array->shape.dim[d];
+	tt_array_stray();
+	return 1;
 }
 
 int64_t tt_whole(double value)

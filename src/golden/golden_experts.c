@@ -84,8 +84,10 @@ static tt_status place_of(struct place *out, struct tt_golden *golden, const cha
 /* Tiles of the cores before one: its share of the remainder comes as a line is drawn on a raster. */
 static int64_t before(int64_t tiles, int64_t core, int64_t cores)
 {
-	int64_t more = tiles % cores;
+	int64_t more;
 
+	cores = (int64_t)tt_divisor((uint64_t)cores);
+	more = tiles % cores;
 	return core * (tiles / cores) + (core && more ? 1 + (core - 1) * more / cores : 0);
 }
 

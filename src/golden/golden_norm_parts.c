@@ -61,9 +61,8 @@ tt_status tt_golden_welford_apply(struct tt_golden *golden)
 	width = in->shape.dim[3];
 	wide = stats->shape.dim[3];
 	parts = wide / (2 * TT_TILE);
-	tt_divisor(!in->count || (width && in->shape.dim[2]));
 	for (uint64_t i = 0; i < in->count; i++) {
-		uint64_t row = i / width, batch = row / in->shape.dim[2];
+		uint64_t row = i / tt_divisor(width), batch = row / tt_divisor(in->shape.dim[2]);
 		double mean = 0, squares = 0, value;
 
 		for (uint64_t p = 0; p < parts; p++)

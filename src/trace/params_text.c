@@ -513,7 +513,7 @@ static void put_torch(struct tt_jsonw *w, struct tt_params_writer *writer,
 	tt_jsonw_key(w, "shape");
 	tt_params_value(w, writer, &value->items[3]);
 	tt_jsonw_key_string(w, "dtype", dtype);
-	if (rows.data) {
+	if (values && rows.data) {
 		put_rows(w, writer->style, &rows, &values->tensor->spec.shape);
 	} else if (values) {
 		tt_jsonw_key(w, "values");

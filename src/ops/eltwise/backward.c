@@ -331,7 +331,7 @@ static double psi(double order, double x)
 	const struct tt_unary_step higher = {
 		.fn = TT_UNARY_POLYGAMMA, .count = 1, .params = {order}};
 
-	return tt_golden_unary(order ? &higher : &digamma, x);
+	return tt_golden_unary(order != 0 ? &higher : &digamma, x);
 }
 
 static double forward(enum tt_unary_fn fn, double x)

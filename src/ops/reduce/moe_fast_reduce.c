@@ -432,7 +432,7 @@ static double golden_score(struct tt_golden *golden, uint64_t token, uint64_t ch
 	uint64_t cols = device ? device->cols : 1, k, owner;
 
 	if (!scores || !choices)
-		return *tt_at(NULL, 0);
+		return *tt_array_stray();
 	k = tt_shape_last(&scores->shape, 1);
 	if (token * k + choice >= scores->count)
 		return 0;
