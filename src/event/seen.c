@@ -256,15 +256,18 @@ static const void *object_of(uint64_t address)
 }
 
 /*
- * The frames from the user's call inwards: of a library those in its object, in a program that is linked statically those
- * up to the outermost one with a public name. 0 when that cannot be known.
+ * The frames from the user's call inwards: of a library those in its object, and before them what stands between it and
+ * the C library (a sanitizer); in a program that is linked statically those up to the outermost one with a public name.
+ * 0 when that cannot be known.
  */
 static int own_frames(void *const *addresses, int count)
 {
-	const void *own = object_of((uint64_t)(uintptr_t)addresses[0]);
+	const void *own = object_of((uint64_t)(uintptr_t)own_frames);
 	int frames = 0;
 
 	if (own && own != object_of(getauxval(AT_ENTRY))) {
+		while (frames < count && object_of((uint64_t)(uintptr_t)addresses[frames]) != own)
+			frames++;
 		while (frames < count && object_of((uint64_t)(uintptr_t)addresses[frames]) == own)
 			frames++;
 		return frames;

@@ -10,10 +10,11 @@
 
 /* ---- signatures ---------------------------------------------------------------------------------- */
 
+static struct tt_arena arena; /* of what is parsed */
+
 static tt_status fit(struct tt_args *out, const char *signature, const struct ttnn_arg *args,
 		     size_t count)
 {
-	static struct tt_arena arena;
 	static struct tt_overloads f = {.name = "ttnn.f", .count = 1};
 
 	TT_TRY(tt_sig_parse(&f.sigs[0], &arena, signature));
@@ -33,6 +34,7 @@ TEST(signatures_keep_absent_none_and_default_apart)
 	CHECK_INT(args.given, 5);
 	CHECK_OK(fit(&args, sig, (struct ttnn_arg[]){{"a", ttnn_v_int(3)}, {"b", {0}}}, 2));
 	CHECK_INT(args.given, 1);
+	tt_arena_deinit(&arena);
 }
 
 TEST(signatures_refuse_what_does_not_fit)
@@ -62,6 +64,7 @@ TEST(signatures_refuse_what_does_not_fit)
 		"| None = None)");
 	CHECK_FAILS(fit(&args, "a: nonsense", NULL, 0), TTNN_INTERNAL, "unknown type");
 	CHECK_FAILS(fit(&args, "a: int b: int", NULL, 0), TTNN_INTERNAL, "no comma");
+	tt_arena_deinit(&arena);
 }
 
 TEST(every_row_has_what_a_row_needs)
@@ -260,6 +263,7 @@ TEST(values_that_no_operation_takes)
 	CHECK_OK(fit(&args, "a: any", (struct ttnn_arg[]){{NULL, tt_value_object(&schema, &item)}},
 		     1));
 	CHECK_OK(tt_args_sound(&args));
+	tt_arena_deinit(&arena);
 }
 
 TEST(objects_are_of_the_kind_whose_fields_are_read)
@@ -273,6 +277,7 @@ TEST(objects_are_of_the_kind_whose_fields_are_read)
 		    TTNN_TYPE, "incompatible function arguments");
 	CHECK_FAILS(fit(&args, "a: Unary", (struct ttnn_arg[]){{NULL, compute}}, 1), TTNN_TYPE,
 		    "incompatible function arguments");
+	tt_arena_deinit(&arena);
 }
 
 /* Each of these ended the process. */
