@@ -237,7 +237,7 @@ tt_status tt_golden_fold(struct tt_golden *golden)
 			(uint32_t)((f.dim[1 + d] + f.pad[2 * d] + f.pad[2 * d + 1]) / f.step[d]);
 	shape.dim[0] = (uint32_t)f.dim[0];
 	shape.dim[3] = (uint32_t)((f.dim[3] + f.pad[4] + f.pad[5]) * f.step[0] * f.step[1]);
-	(void)tt_call_ints(sizes, &count, 4, &golden->call, "output_shape");
+	TT_TRY(tt_call_ints(sizes, &count, 4, &golden->call, "output_shape"));
 	for (size_t d = 0; d < count; d++)
 		shape.dim[d] = (uint32_t)sizes[d];
 	out = tt_golden_out(golden, &shape, f.in->dtype);

@@ -72,6 +72,7 @@ tt_status tt_call_ints(int64_t *out, size_t *count, size_t most, const struct tt
 		       const char *name)
 {
 	const struct ttnn_value *value = tt_call_arg(call, name);
+	size_t given;
 
 	*count = 0;
 	if (value->kind == TTNN_VALUE_INT) {
@@ -80,16 +81,17 @@ tt_status tt_call_ints(int64_t *out, size_t *count, size_t most, const struct tt
 	}
 	if (value->kind != TTNN_VALUE_LIST && value->kind != TTNN_VALUE_SHAPE)
 		return TTNN_OK;
-	*count = value->kind == TTNN_VALUE_LIST ? value->count : value->shape->rank;
-	TT_NEED(*count <= most, "%s: %s has %zu entries, at most %zu are possible",
-		call->entry->op->name, name, *count, most);
-	for (size_t i = 0; i < *count; i++)
+	given = value->kind == TTNN_VALUE_LIST ? value->count : value->shape->rank;
+	TT_NEED(given <= most, "%s: %s has %zu entries, at most %zu are possible",
+		call->entry->op->name, name, given, most);
+	for (size_t i = 0; i < given; i++)
 		if (value->kind == TTNN_VALUE_SHAPE)
 			out[i] = value->shape->dim[i];
 		else if (!tt_value_integer(&out[i], &value->items[i]))
 			return tt_fail(TTNN_INVALID, "%s: entry %zu of %s is %s, not an integer",
 				       call->entry->op->name, i, name,
 				       tt_value_kind_name(&value->items[i]));
+	*count = given;
 	return TTNN_OK;
 }
 
