@@ -252,8 +252,9 @@ static void free_stack(char **stack, size_t count)
 /* Forgets what was recorded for the next function, but so many frames. */
 static void drop_stack(struct tt_project_thread *t, size_t but)
 {
-	free_stack(t->stack.data + but, t->stack.count - but);
-	t->stack.count = but;
+	for (size_t i = but; i < t->stack.count; i++)
+		tt_free(t->stack.data[i]);
+	t->stack.count = t->stack.count < but ? t->stack.count : but;
 	t->stack_lines = t->stack_lines < but ? t->stack_lines : but;
 }
 
