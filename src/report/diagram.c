@@ -18,6 +18,7 @@
 #define PAGE_PAD 20.0
 #define PAGE_TITLE 34.0
 #define CONTENT_GAP 6.0
+#define TITLE_GAP 5.0 /* between a title and the lines beside it */
 #define TAG_PAD 14.0
 
 tt_status tt_diagram_init(struct tt_diagram *diagram, const char *title)
@@ -262,6 +263,13 @@ static double tag_width(const char *title)
 	       2 * 0.61 * TT_CHIP_SIZE + TAG_PAD;
 }
 
+static enum tt_layout_port port_of(const struct tt_box *box)
+{
+	if (box->kind != TT_BOX_PORT)
+		return TT_LAYOUT_NO_PORT;
+	return box->time ? TT_LAYOUT_PORT_OUT : TT_LAYOUT_PORT_IN;
+}
+
 static tt_status collect_nodes(struct scope *s)
 {
 	struct tt_diagram *diagram = s->diagram;
@@ -283,6 +291,7 @@ static tt_status collect_nodes(struct scope *s)
 		layout->nodes[layout->node_count++] =
 			(struct tt_layout_node){.width = box->width,
 						.height = box->height,
+						.port = port_of(box),
 						.tag_width = tag_width(box->title)};
 	}
 	return TTNN_OK;
@@ -295,18 +304,29 @@ static void add_edge(struct scope *s, const struct tt_layout_edge *edge,
 	s->layout.edges[s->layout.edge_count++] = *edge;
 }
 
+/* Where a line passes the border of a repetition, from its left; 0: it does not. */
+static double port_x(const struct scope *s, uint32_t port)
+{
+	return port == TT_BOX_NONE ? 0 : s->diagram->boxes.data[port].x;
+}
+
 /* The links of a bundle are one edge, or two: to the label and on from there. */
 static void add_bundle(struct scope *s, const struct tt_bundle *bundle)
 {
 	struct tt_layout_edge edge = {.from = s->node_of[bundle->from],
 				      .to = s->node_of[bundle->to],
+				      .from_x = port_x(s, bundle->leave),
+				      .to_x = port_x(s, bundle->enter),
 				      .hidden = bundle->kind == TT_LINK_USE,
 				      .trailing = bundle->kind != TT_LINK_TENSOR};
 
 	if (bundle->label != TT_BOX_NONE) {
 		edge.to = s->node_of[bundle->label];
+		edge.to_x = 0;
 		add_edge(s, &edge, bundle);
-		edge = (struct tt_layout_edge){.from = edge.to, .to = s->node_of[bundle->to]};
+		edge = (struct tt_layout_edge){.from = edge.to,
+					       .to = s->node_of[bundle->to],
+					       .to_x = port_x(s, bundle->enter)};
 	}
 	add_edge(s, &edge, bundle);
 }
@@ -326,7 +346,7 @@ static void add_order(struct scope *s, const bool *linked)
 		enum tt_box_kind kind = boxes[s->box_of[i]].kind;
 		bool release = kind == TT_BOX_RELEASE;
 
-		if (kind == TT_BOX_LABEL || kind == TT_BOX_TENSOR)
+		if (kind == TT_BOX_LABEL || kind == TT_BOX_TENSOR || kind == TT_BOX_PORT)
 			continue;
 		if (last != TT_LAYOUT_NONE && (release || (ordered && !linked[i])))
 			add_edge(
@@ -369,18 +389,57 @@ static tt_status add_line(struct tt_diagram *diagram, const struct tt_line *line
 	return TTNN_OK;
 }
 
-/* The line of an edge between two boxes, without its way. */
+/*
+ * The line of an edge between two boxes, without its way. One that goes on inside of a box has its
+ * arrow there.
+ */
 static struct tt_line make_line(const struct scope *s, uint32_t from, uint32_t to, uint32_t edge)
 {
 	const struct tt_bundle *bundle = s->bundle_of[edge];
+	const struct tt_box *boxes = s->diagram->boxes.data;
+	bool enters = to == bundle->to && bundle->enter != TT_BOX_NONE;
 
 	return (struct tt_line){.from = from,
 				.to = to,
 				.link = bundle->link,
 				.count = bundle->count,
 				.dashed = bundle->kind == TT_LINK_LAST_USE,
-				.open = to == bundle->label,
+				.open = to == bundle->label || boxes[to].kind == TT_BOX_PORT ||
+					(enters && boxes[bundle->enter].joined),
 				.scope = s->box};
+}
+
+/*
+ * Further lines from a tag of several far links: to the ports of those that go on inside of the box
+ * below it.
+ */
+static tt_status add_far_lines(struct scope *s, const struct tt_layout_tag *tag, uint32_t index)
+{
+	bool enters = tag->count > 1 && s->layout.edges[tag->edge].to_x > 0;
+
+	for (uint32_t i = tag->edge + 1; enters && i < s->layout.edge_count; i++) {
+		const struct tt_layout_edge *edge = &s->layout.edges[i];
+
+		if (!edge->far || edge->to != tag->node || !edge->to_x)
+			continue;
+		struct tt_layout_point *points =
+			tt_arena_calloc(&s->diagram->arena, tag->point_count, sizeof(*points));
+		struct tt_line line = make_line(s, index, s->box_of[tag->node], i);
+
+		if (!points)
+			return tt_fail_nomem();
+		/* They part where the tag's own line is above its end. */
+		uint32_t p = tag->point_count;
+		double end = tag->points[p - 1].x;
+
+		memcpy(points, tag->points, sizeof(*points) * p);
+		while (--p > 0 && points[p].x == end)
+			points[p].x = s->layout.nodes[tag->node].x + edge->to_x;
+		line.points = points;
+		line.point_count = tag->point_count;
+		TT_TRY(add_line(s->diagram, &line));
+	}
+	return TTNN_OK;
 }
 
 /* A tag is a box that stands for far links. */
@@ -406,12 +465,15 @@ static tt_status add_tag(struct scope *s, const struct tt_layout_tag *tag, doubl
 	box->y = tag->y + y;
 	box->width = tag->width;
 	box->height = s->layout.style->tag_height;
-	box->far = from; /* where it leads to */
+	/* where it leads to */
+	box->far = diagram->boxes.data[from].kind == TT_BOX_PORT ? diagram->boxes.data[from].far
+								 : from;
 	struct tt_line line = make_line(s, index, to, tag->edge);
 	line.count = tag->count;
 	line.points = tag->points;
 	line.point_count = tag->point_count;
-	return add_line(diagram, &line);
+	TT_TRY(add_line(diagram, &line));
+	return add_far_lines(s, tag, index);
 }
 
 /* Children stand at (x, y) and further; lines and tags are kept. */
@@ -432,7 +494,7 @@ static tt_status apply_layout(struct scope *s, double x, double y)
 		const struct tt_layout_edge *edge = &layout->edges[i];
 		uint32_t from = s->box_of[edge->from];
 
-		if (edge->far)
+		if (edge->far && diagram->boxes.data[from].kind != TT_BOX_PORT)
 			diagram->boxes.data[from].far++;
 		if (!edge->point_count)
 			continue;
@@ -490,6 +552,55 @@ static tt_status fit_texts(struct tt_diagram *diagram, struct tt_box *box, doubl
 	return box->title && diagram->title ? TTNN_OK : tt_fail_nomem();
 }
 
+/* Where content has to begin so that lines from the border to its ports pass beside the title. */
+static double clear_of_title(const struct scope *s, double pad)
+{
+	double left = INFINITY;
+
+	for (uint32_t i = 0; i < s->layout.node_count; i++) {
+		if (s->layout.nodes[i].port == TT_LAYOUT_PORT_IN)
+			left = fmin(left, s->layout.nodes[i].x);
+	}
+	return pad + text_width(s->diagram, &s->diagram->boxes.data[s->box]) + TITLE_GAP - left;
+}
+
+/*
+ * The points of lines from the n-th on, relative to the content's corner, become relative to that
+ * of the box; those of ports go on to its border.
+ */
+static tt_status move_lines(const struct scope *s, size_t first, double x, double y)
+{
+	struct tt_diagram *diagram = s->diagram;
+	double height = diagram->boxes.data[s->box].height;
+
+	for (size_t i = first; i < diagram->lines.count; i++) {
+		struct tt_line *line = &diagram->lines.data[i];
+		struct tt_box *from = &diagram->boxes.data[line->from];
+		uint32_t count = line->point_count, n = 0;
+		struct tt_layout_point *moved =
+			tt_arena_calloc(&diagram->arena, count + 2, sizeof(*moved));
+
+		if (!moved)
+			return tt_fail_nomem();
+		if (!count)
+			continue;
+		if (from->kind == TT_BOX_PORT) {
+			from->joined = true;
+			moved[n++] = (struct tt_layout_point){line->points[0].x + x, 0};
+		}
+		for (uint32_t p = 0; p < count; p++)
+			moved[n++] = (struct tt_layout_point){line->points[p].x + x,
+							      line->points[p].y + y};
+		if (diagram->boxes.data[line->to].kind == TT_BOX_PORT) {
+			moved[n] = (struct tt_layout_point){moved[n - 1].x, height};
+			n++;
+		}
+		line->points = moved;
+		line->point_count = n;
+	}
+	return TTNN_OK;
+}
+
 /* The size of a box, and the places of what it holds relative to its corner. */
 static tt_status layout_scope(struct scope *s)
 {
@@ -507,8 +618,9 @@ static tt_status layout_scope(struct scope *s)
 	y += 3;
 	TT_TRY(place_chips(diagram, s->box, &wide, &y));
 	TT_TRY(fit_texts(diagram, box, wide));
-	/* Content is in the middle when the title is wider. */
-	double x = pad + (wide - s->layout.width) / 2;
+	/* Content is in the middle when the title is wider, or clear of the title. */
+	double x = fmax(pad + (wide - s->layout.width) / 2, clear_of_title(s, pad));
+	wide = fmax(wide, x - pad + s->layout.width);
 	if (s->layout.node_count > 0)
 		y += CONTENT_GAP;
 	box->width = wide + 2 * pad;
@@ -521,20 +633,7 @@ static tt_status layout_scope(struct scope *s)
 	}
 	size_t first = diagram->lines.count;
 	TT_TRY(apply_layout(s, x, y));
-	/* From the content's corner to that of the box. */
-	for (size_t i = first; i < diagram->lines.count; i++) {
-		struct tt_line *line = &diagram->lines.data[i];
-		struct tt_layout_point *moved =
-			tt_arena_calloc(&diagram->arena, line->point_count + 1, sizeof(*moved));
-
-		if (!moved)
-			return tt_fail_nomem();
-		for (uint32_t p = 0; p < line->point_count; p++)
-			moved[p] = (struct tt_layout_point){line->points[p].x + x,
-							    line->points[p].y + y};
-		line->points = moved;
-	}
-	return TTNN_OK;
+	return move_lines(s, first, x, y);
 }
 
 tt_status tt_diagram_layout(struct tt_diagram *diagram)
@@ -565,7 +664,8 @@ tt_status tt_diagram_layout(struct tt_diagram *diagram)
 				      .bundles = bundles + at[box],
 				      .bundle_count = at[box + 1] - at[box]};
 
-		if (!tt_box_is_chip(diagram->boxes.data[box].kind))
+		if (!tt_box_is_chip(diagram->boxes.data[box].kind) &&
+		    diagram->boxes.data[box].kind != TT_BOX_PORT)
 			TT_TRY(layout_scope(&scope));
 	}
 	/* From relative to absolute: what holds others comes first; tags were added at the end. */

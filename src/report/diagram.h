@@ -4,9 +4,10 @@
  * Made from a graph (tt_diagram_calls), folded, laid out, then written by svg.h.
  * Box 0 is the page. A link is drawn between the two outermost boxes that it joins: from the bottom of
  * one to the top of the other, within the scope that holds both; where several tensors go the same way
- * a label on the line names them. What always holds after tt_diagram_layout(): a box lies inside its
- * parent, two boxes of which neither holds the other do not intersect, and a tensor is given back below
- * every box of its scope that uses it.
+ * a label on the line names them. A line at the border of a repetition goes on inside of it, from a
+ * port (a box without extent that is not drawn) or to one. What always holds after
+ * tt_diagram_layout(): a box lies inside its parent, two boxes of which neither holds the other do
+ * not intersect, and a tensor is given back below every box of its scope that uses it.
  */
 #ifndef TT_REPORT_DIAGRAM_H
 #define TT_REPORT_DIAGRAM_H
@@ -38,7 +39,9 @@ struct tt_box {
 	uint32_t parent, same; /* TT_BOX_NONE: none */
 	uint32_t time;         /* boxes of a scope are ordered by it */
 	uint32_t times;        /* how many of these there are (REPEAT, chips); 0 and 1: one */
-	uint32_t far;          /* links that leave it and end in tags */
+	/* Links that leave it and end in tags; of a TAG or PORT: the box that it stands for. */
+	uint32_t far;
+	bool joined;                      /* a PORT: a line goes on from there */
 	const char *title, *detail, *tip; /* any may be NULL but the title; labels have lines */
 	struct tt_freed *freed;           /* of a RELEASE; diagram_release.h fills it */
 	uint64_t hash;                    /* equal for boxes of equal content */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/str.h"
 
 #define LABEL_LINES 4 /* of different tensors; those that are left over are counted */
@@ -72,7 +73,7 @@ static bool lift(struct lifted *out, const struct tt_diagram *diagram, const uin
 	return boxes[a].time < boxes[b].time;
 }
 
-/* All links that are drawn, by scope, those between the same boxes beside each other. */
+/* All links that are drawn. */
 static size_t lift_links(struct lifted *lifted, struct tt_diagram *diagram, const uint32_t *depth)
 {
 	size_t count = 0;
@@ -91,7 +92,6 @@ static size_t lift_links(struct lifted *lifted, struct tt_diagram *diagram, cons
 		one.other = one.other && in_repetition(diagram, one.scope);
 		lifted[count++] = one;
 	}
-	qsort(lifted, count, sizeof(*lifted), compare_lifted);
 	return count;
 }
 
@@ -181,9 +181,12 @@ static tt_status make_label(struct tt_bundle *bundle, struct tt_diagram *diagram
 	return TTNN_OK;
 }
 
-/* One bundle of links [0, count), of which the first is the most important. */
+/*
+ * One bundle of links [0, count), of which the first is the most important. So many tensors as
+ * `named` need no label.
+ */
 static tt_status make_bundle(struct tt_bundle *out, struct tt_diagram *diagram,
-			     const struct lifted *lifted, size_t count)
+			     const struct lifted *lifted, size_t count, uint32_t named)
 {
 	size_t told = 0;
 
@@ -192,18 +195,119 @@ static tt_status make_bundle(struct tt_bundle *out, struct tt_diagram *diagram,
 				  .to = lifted->to,
 				  .kind = (enum tt_link_kind)lifted->kind,
 				  .link = lifted->link,
-				  .label = TT_BOX_NONE};
+				  .label = TT_BOX_NONE,
+				  .enter = TT_BOX_NONE,
+				  .leave = TT_BOX_NONE};
 	/* Other turns have tensors of their own, which are not drawn. */
 	while (told < count && lifted[told].kind == lifted->kind && !lifted[told].other)
 		out->count += first_of_tensor(lifted, told++);
-	if (out->kind == TT_LINK_TENSOR && out->count > 1)
+	if (out->kind == TT_LINK_TENSOR && out->count > 1 && out->count != named)
 		return make_label(out, diagram, lifted, told);
-	out->count = 1;
+	out->count = out->count && out->count == named ? named : 1;
+	return TTNN_OK;
+}
+
+/* ---- into repetitions, and out of them --------------------------------------------------- */
+
+struct bundles {
+	struct tt_diagram *diagram;
+	TT_VEC(struct tt_bundle) list;
+};
+
+static tt_status add_bundles(struct bundles *bundles, struct lifted *lifted, size_t count,
+			     uint32_t named);
+
+/* A new port in a repetition, for the first of these links. */
+static uint32_t make_port(struct tt_diagram *diagram, uint32_t scope, const struct lifted *lifted)
+{
+	const struct tt_link *link = &diagram->links.data[lifted->link];
+	uint32_t port =
+		tt_diagram_box(diagram, TT_BOX_PORT, scope, diagram->boxes.data[link->from].title);
+
+	if (port != TT_BOX_NONE) {
+		diagram->boxes.data[port].time = scope == lifted->to ? 0 : UINT32_MAX;
+		diagram->boxes.data[port].far = resolve(diagram, link->from);
+	}
+	return port;
+}
+
+/*
+ * Tensors of links [0, count), which are those of the bundle, go on inside of the repetition at one
+ * of its ends: between a new port and each of the boxes that take or give them there. As deep as
+ * repetitions are nested.
+ */
+static tt_status pass_border(uint32_t *port, struct bundles *bundles,
+			     const struct tt_bundle *bundle, const struct lifted *lifted,
+			     size_t count)
+{
+	struct tt_diagram *diagram = bundles->diagram;
+	bool in = port == &bundle->enter;
+	uint32_t scope = in ? bundle->to : bundle->from;
+	struct lifted *inner = tt_arena_calloc(&diagram->scratch, count, sizeof(*inner));
+	size_t kept = 0;
+
+	*port = make_port(diagram, scope, lifted);
+	if (!inner || *port == TT_BOX_NONE)
+		return tt_fail_nomem();
+	for (; kept < count && lifted[kept].kind == TT_LINK_TENSOR; kept++) {
+		const struct tt_link *link = &diagram->links.data[lifted[kept].link];
+		uint32_t from = resolve(diagram, link->from), to = resolve(diagram, link->to);
+		uint32_t end = in ? to : from;
+
+		inner[kept] = lifted[kept];
+		inner[kept].other = from != link->from || to != link->to;
+		inner[kept].scope = scope;
+		while (diagram->boxes.data[end].parent != scope)
+			end = diagram->boxes.data[end].parent;
+		inner[kept].from = in ? *port : end;
+		inner[kept].to = in ? end : *port;
+	}
+	return add_bundles(bundles, inner, kept, bundle->count);
+}
+
+static int compare_bundles(const void *a, const void *b)
+{
+	const struct tt_bundle *first = a, *second = b;
+
+	if (first->scope != second->scope)
+		return first->scope < second->scope ? -1 : 1;
+	if (first->from != second->from)
+		return first->from < second->from ? -1 : 1;
+	return first->to < second->to ? -1 : first->to > second->to;
+}
+
+/* Bundles of these links, in any order. */
+static tt_status add_bundles(struct bundles *bundles, struct lifted *lifted, size_t count,
+			     uint32_t named)
+{
+	struct tt_diagram *diagram = bundles->diagram;
+
+	qsort(lifted, count, sizeof(*lifted), compare_lifted);
+	for (size_t i = 0, end; i < count; i = end) {
+		struct tt_bundle bundle;
+
+		for (end = i + 1;
+		     end < count && lifted[end].scope == lifted[i].scope &&
+		     lifted[end].from == lifted[i].from && lifted[end].to == lifted[i].to;
+		     end++)
+			;
+		TT_TRY(make_bundle(&bundle, diagram, lifted + i, end - i, named));
+		bool tensors = bundle.kind == TT_LINK_TENSOR;
+		if (tensors && diagram->boxes.data[bundle.to].kind == TT_BOX_REPEAT)
+			TT_TRY(pass_border(&bundle.enter, bundles, &bundle, lifted + i, end - i));
+		if (tensors && diagram->boxes.data[bundle.from].kind == TT_BOX_REPEAT)
+			TT_TRY(pass_border(&bundle.leave, bundles, &bundle, lifted + i, end - i));
+		struct tt_bundle *slot = TT_VEC_PUSH(&bundles->list);
+		if (!slot)
+			return tt_fail_nomem();
+		*slot = bundle;
+	}
 	return TTNN_OK;
 }
 
 tt_status tt_diagram_bundle(struct tt_bundle **out, size_t *count, struct tt_diagram *diagram)
 {
+	struct bundles bundles = {.diagram = diagram};
 	size_t most = diagram->links.count + 1, links;
 	uint32_t *list;
 
@@ -211,21 +315,21 @@ tt_status tt_diagram_bundle(struct tt_bundle **out, size_t *count, struct tt_dia
 	uint32_t boxes = tt_diagram_list(&list, diagram);
 	uint32_t *depth = tt_arena_calloc(&diagram->scratch, diagram->boxes.count, sizeof(*depth));
 	struct lifted *lifted = tt_arena_calloc(&diagram->scratch, most, sizeof(*lifted));
-	*out = tt_arena_calloc(&diagram->arena, most, sizeof(**out));
-	*count = 0;
-	if (!boxes || !depth || !lifted || !*out)
+	if (!boxes || !depth || !lifted)
 		return tt_fail_nomem();
 	depth[0] = 1;
 	for (uint32_t i = 1; i < boxes; i++)
 		depth[list[i]] = depth[diagram->boxes.data[list[i]].parent] + 1;
 	links = lift_links(lifted, diagram, depth);
-	for (size_t i = 0, end; i < links; i = end) {
-		for (end = i + 1;
-		     end < links && lifted[end].scope == lifted[i].scope &&
-		     lifted[end].from == lifted[i].from && lifted[end].to == lifted[i].to;
-		     end++)
-			;
-		TT_TRY(make_bundle(&(*out)[(*count)++], diagram, lifted + i, end - i));
+	tt_status status = add_bundles(&bundles, lifted, links, 0);
+	*count = bundles.list.count;
+	*out = tt_arena_calloc(&diagram->arena, *count + 1, sizeof(**out));
+	if (status == TTNN_OK && !*out)
+		status = tt_fail_nomem();
+	if (status == TTNN_OK && *count) {
+		memcpy(*out, bundles.list.data, *count * sizeof(**out));
+		qsort(*out, *count, sizeof(**out), compare_bundles);
 	}
-	return TTNN_OK;
+	TT_VEC_DEINIT(&bundles.list);
+	return status;
 }

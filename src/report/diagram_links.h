@@ -15,9 +15,14 @@ struct tt_bundle {
 	uint32_t link;          /* the first that is so */
 	uint32_t count;         /* different tensors */
 	uint32_t label; /* a new box that names the tensors if they are several; TT_BOX_NONE */
+	/* Ports in `to` and `from` if these are repetitions: lines go on there; TT_BOX_NONE. */
+	uint32_t enter, leave;
 };
 
-/* Bundles of all links that are drawn or order boxes, by scope; in the diagram's arena. Makes the labels. */
+/*
+ * Bundles of all links that are drawn or order boxes, by scope; in the diagram's arena. Makes the
+ * labels and the ports.
+ */
 tt_status tt_diagram_bundle(struct tt_bundle **out, size_t *count, struct tt_diagram *diagram);
 
 #endif

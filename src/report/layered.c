@@ -31,9 +31,11 @@ struct work {
 	struct tt_layout *layout;
 	struct tt_layout_rows rows;
 	struct tt_layout_graph graph;
-	uint32_t *passed;       /* of each edge its first vertex that is no node */
-	uint32_t *first_step;   /* of each edge, and then of each tag */
-	double *up_x, *down_x;  /* where a step starts and ends */
+	uint32_t *passed;      /* of each edge its first vertex that is no node */
+	uint32_t *first_step;  /* of each edge, and then of each tag */
+	double *up_x, *down_x; /* where a step starts and ends */
+	/* Of each step: where it has to start and end, from the left of its vertex; 0: anywhere. */
+	double *fixed[2];
 	double *top, *tall;     /* of each row */
 	double *gap;            /* below each row */
 	uint32_t *column;       /* of each row */
@@ -144,7 +146,10 @@ static void fill_vertices(struct work *w)
 
 	for (uint32_t i = 0; i < layout->node_count; i++)
 		graph->vertices[i] = (struct tt_layout_vertex){
-			.width = layout->nodes[i].width, .row = w->rows.row[i], .box = true};
+			.width = layout->nodes[i].width,
+			.row = w->rows.row[i],
+			.port = layout->nodes[i].port != TT_LAYOUT_NO_PORT,
+			.box = layout->nodes[i].port == TT_LAYOUT_NO_PORT};
 	for (uint32_t i = 0; i < layout->tag_count; i++) {
 		uint32_t node = layout->tags[i].node;
 
@@ -235,6 +240,14 @@ static int compare_ports(const void *a, const void *b)
 	return first->step < second->step ? -1 : first->step > second->step;
 }
 
+/* Where a step starts (side 0) or ends at a vertex, if that is fixed; else the vertex's middle. */
+static double known_x(const struct work *w, uint32_t step, int side, uint32_t vertex)
+{
+	const struct tt_layout_vertex *v = &w->graph.vertices[vertex];
+
+	return w->fixed[side][step] ? v->x - v->width / 2 + w->fixed[side][step] : v->x;
+}
+
 /* Spreads the steps of one side of a vertex over its width: a single one goes straight if it can. */
 static void spread_ports(struct work *w, uint32_t vertex, int side, struct port *ports)
 {
@@ -250,16 +263,39 @@ static void spread_ports(struct work *w, uint32_t vertex, int side, struct port 
 
 		/* Those above are known when those below are asked for. */
 		ports[i] = (struct port){side ? w->up_x[step]
-					      : graph->vertices[graph->near[side][from + i]].x,
+					      : known_x(w, step, 1, graph->near[side][from + i]),
 					 step};
 	}
-	if (count == 1) {
-		x[ports[0].step] = fmin(fmax(ports[0].wanted, v->x - room / 2), v->x + room / 2);
-		return;
-	}
 	qsort(ports, count, sizeof(*ports), compare_ports);
-	for (uint32_t i = 0; i < count; i++)
-		x[ports[i].step] = v->x + room * ((i + 0.5) / count - 0.5);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t step = ports[i].step;
+
+		x[step] = v->x + room * ((i + 0.5) / count - 0.5);
+		if (w->fixed[side][step])
+			x[step] = known_x(w, step, side, vertex);
+		else if (count == 1)
+			x[step] = fmin(fmax(ports[0].wanted, v->x - room / 2), v->x + room / 2);
+	}
+}
+
+/* What edges give of where they start and end. Those that are turned round give nothing. */
+static void fix_ports(struct work *w)
+{
+	const struct tt_layout *layout = w->layout;
+
+	for (uint32_t i = 0; i < layout->edge_count; i++) {
+		const struct tt_layout_edge *edge = &layout->edges[i];
+		uint32_t first = w->first_step[i];
+
+		if (!drawn(edge) || edge->from > edge->to)
+			continue;
+		w->fixed[0][first] = edge->from_x;
+		w->fixed[1][first + w->rows.row[edge->to] - w->rows.row[edge->from] - 1] =
+			edge->to_x;
+	}
+	for (uint32_t i = 0; i < layout->tag_count; i++)
+		w->fixed[1][w->first_step[layout->edge_count + i]] =
+			layout->edges[layout->tags[i].edge].to_x;
 }
 
 static tt_status make_ports(struct work *w)
@@ -269,8 +305,11 @@ static tt_status make_ports(struct work *w)
 
 	w->up_x = tt_arena_calloc(&w->scratch, count, sizeof(double));
 	w->down_x = tt_arena_calloc(&w->scratch, count, sizeof(double));
-	if (!ports || !w->up_x || !w->down_x)
+	w->fixed[0] = tt_arena_calloc(&w->scratch, count, sizeof(double));
+	w->fixed[1] = tt_arena_calloc(&w->scratch, count, sizeof(double));
+	if (!ports || !w->up_x || !w->down_x || !w->fixed[0] || !w->fixed[1])
 		return tt_fail_nomem();
+	fix_ports(w);
 	for (int side = 0; side < 2; side++) {
 		for (uint32_t i = 0; i < w->graph.vertex_count; i++)
 			spread_ports(w, i, side, ports);
@@ -351,12 +390,13 @@ static uint32_t row_steps(const struct tt_layout_graph *graph, uint32_t row)
 	return count;
 }
 
-/* Whether a row holds nothing but what trails: it belongs to the row above. */
+/* Whether a row holds nothing but what trails, or ports: it belongs to the row above. */
 static bool row_trails(const struct tt_layout_graph *graph, uint32_t row)
 {
 	uint32_t i = graph->row_at[row];
 
-	while (i < graph->row_at[row + 1] && graph->vertices[graph->order[i]].aside)
+	while (i < graph->row_at[row + 1] &&
+	       (graph->vertices[graph->order[i]].aside || graph->vertices[graph->order[i]].port))
 		i++;
 	return i == graph->row_at[row + 1];
 }
@@ -422,7 +462,8 @@ static void choose_columns(struct work *w)
 	for (uint32_t row = 0; row < w->graph.row_count; row++) {
 		w->gap[row] = gap_below(w, row);
 		height += w->tall[row] + w->gap[row];
-		narrowest = fmin(narrowest, w->right[row] - w->left[row]);
+		if (w->right[row] > w->left[row])
+			narrowest = fmin(narrowest, w->right[row] - w->left[row]);
 	}
 	double columns = 1;
 	if (height > style->column_height)
@@ -644,7 +685,7 @@ static tt_status make_routes(struct work *w, struct tt_arena *arena)
 	return TTNN_OK;
 }
 
-/* A tag's way is a step like others; at the end of a column it is left out. */
+/* A tag's way is a step like others. */
 static void finish_tags(struct work *w)
 {
 	struct tt_layout *layout = w->layout;
@@ -654,18 +695,15 @@ static void finish_tags(struct work *w)
 		uint32_t vertex = layout->node_count + i;
 		uint32_t step = w->first_step[layout->edge_count + i];
 		struct tt_layout_point at = corner(w, vertex);
+		struct route route = {tag->points, 0};
 
 		tag->x = at.x;
 		tag->y = at.y;
-		if (w->column[w->rows.row[tag->node]] != w->column[w->rows.row[tag->node] - 1])
-			continue;
-		struct route route = {tag->points, 0};
-		double to = w->down_x[step] + column_shift(w, tag->node);
-
 		add_point(&route, w->up_x[step] + column_shift(w, vertex),
 			  at.y + layout->style->tag_height);
-		add_point(&route, to, w->top[w->rows.row[tag->node]]);
-		add_point(&route, to, corner(w, tag->node).y);
+		route_step(w, step, &route);
+		add_point(&route, w->down_x[step] + column_shift(w, tag->node),
+			  corner(w, tag->node).y);
 		tag->point_count = route.count;
 	}
 }

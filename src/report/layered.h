@@ -21,10 +21,15 @@
 
 #define TT_LAYOUT_NONE UINT32_MAX
 
+/* Where lines pass the border of the drawing: above the first row, or below the last. */
+enum tt_layout_port { TT_LAYOUT_NO_PORT, TT_LAYOUT_PORT_IN, TT_LAYOUT_PORT_OUT };
+
 struct tt_layout_node {
 	double width, height; /* given */
-	double tag_width;     /* given: of a tag that names it */
-	double x, y;          /* the corner at the top left */
+	/* given: one has no extent; nothing is straight above or below it up to the border */
+	enum tt_layout_port port;
+	double tag_width; /* given: of a tag that names it */
+	double x, y;      /* the corner at the top left */
 };
 
 struct tt_layout_point {
@@ -39,8 +44,10 @@ struct tt_layout_point {
  */
 struct tt_layout_edge {
 	uint32_t from, to; /* given: indices of nodes */
-	bool hidden;       /* given: only puts `to` below `from`; is not drawn, gets no points */
-	bool trailing;     /* given: and `from` stands as if it were not there; none leaves `to` */
+	/* given: where it leaves and enters these, from their left; 0: anywhere */
+	double from_x, to_x;
+	bool hidden;   /* given: only puts `to` below `from`; is not drawn, gets no points */
+	bool trailing; /* given: and `from` stands as if it were not there; none leaves `to` */
 	bool far;
 	const struct tt_layout_point *points;
 	uint32_t point_count;
@@ -51,7 +58,7 @@ struct tt_layout_tag {
 	uint32_t node;        /* that has far edges */
 	uint32_t edge, count; /* the first of them, and how many there are */
 	double x, y, width; /* x, y: the corner at the top left; the height is that of the style */
-	struct tt_layout_point points[3]; /* from the tag to the node, as those of edges */
+	struct tt_layout_point points[8]; /* from the tag to the node, as those of edges */
 	uint32_t point_count;
 };
 

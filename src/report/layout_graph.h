@@ -13,6 +13,7 @@ struct tt_layout_vertex {
 	double width, x;     /* x of the middle */
 	uint32_t row, place; /* place: within the row */
 	bool box;
+	bool port;
 	bool aside; /* pulls at nothing: what is given back, and the way to it */
 };
 

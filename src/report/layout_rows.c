@@ -49,8 +49,10 @@ static tt_status build_fan(struct fan *fan, const struct tt_layout *layout, stru
 	return TTNN_OK;
 }
 
-static void assign(uint32_t *row, const struct fan *fan, uint32_t count)
+static void assign(uint32_t *row, const struct fan *fan, const struct tt_layout *layout)
 {
+	uint32_t count = layout->node_count;
+
 	for (uint32_t i = 0; i < count; i++) {
 		for (uint32_t e = fan->at[i]; e < fan->at[i + 1]; e++) {
 			if (row[fan->below[e]] <= row[i])
@@ -62,7 +64,7 @@ static void assign(uint32_t *row, const struct fan *fan, uint32_t count)
 
 		for (uint32_t e = fan->at[i]; e < fan->at[i + 1]; e++)
 			lowest = row[fan->below[e]] < lowest ? row[fan->below[e]] : lowest;
-		if (out > 0 && out >= fan->in_degree[i])
+		if (out > 0 && out >= fan->in_degree[i] && !layout->nodes[i].port)
 			row[i] = lowest - 1;
 	}
 	for (uint32_t i = 1; i < count; i++) {
@@ -87,9 +89,23 @@ static void assign_trailing(uint32_t *row, const struct tt_layout *layout)
 	}
 }
 
+/* Ports that lead out are in the last row; those that lead in, with nothing above, in the first. */
+static void assign_last(uint32_t *row, const struct tt_layout *layout)
+{
+	uint32_t last = 0;
+
+	for (uint32_t i = 0; i < layout->node_count; i++)
+		last = row[i] > last ? row[i] : last;
+	for (uint32_t i = 0; i < layout->node_count; i++) {
+		if (layout->nodes[i].port == TT_LAYOUT_PORT_OUT)
+			row[i] = last;
+	}
+}
+
 /*
  * Breaks rows that are too wide into several and leaves out those that are empty. Nodes of one row
- * do not depend on each other, so that any of them may come first: the earlier.
+ * do not depend on each other, so that any of them may come first: the earlier. Ports, which come
+ * before or after all others, break none.
  */
 static tt_status split(struct tt_layout_rows *rows, const struct tt_layout *layout,
 		       struct tt_arena *arena)
@@ -107,6 +123,9 @@ static tt_status split(struct tt_layout_rows *rows, const struct tt_layout *layo
 		for (uint32_t i = 0; i < layout->node_count; i++) {
 			uint32_t row = rows->row[i];
 			double wide = layout->nodes[i].width + layout->style->gap_x;
+
+			if (layout->nodes[i].port)
+				wide = 0;
 
 			if (!parts[row] || width[row] + wide > layout->style->row_width) {
 				parts[row]++;
@@ -154,8 +173,9 @@ tt_status tt_layout_rows(struct tt_layout_rows *rows, struct tt_layout *layout,
 	if (!rows->row)
 		return tt_fail_nomem();
 	TT_TRY(build_fan(&fan, layout, arena));
-	assign(rows->row, &fan, layout->node_count);
+	assign(rows->row, &fan, layout);
 	assign_trailing(rows->row, layout);
+	assign_last(rows->row, layout);
 	TT_TRY(split(rows, layout, arena));
 	mark_far(rows, layout);
 	return TTNN_OK;

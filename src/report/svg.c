@@ -257,6 +257,8 @@ static void put_box(struct svg *svg, uint32_t index)
 {
 	const struct tt_box *box = &svg->diagram->boxes.data[index];
 
+	if (box->kind == TT_BOX_PORT)
+		return;
 	/* A tag leads to where its line would come from. */
 	if (box->kind == TT_BOX_TAG)
 		tt_str_addf(svg->text, "<a href=\"#b%u\">", box->far);
@@ -314,7 +316,7 @@ static void put_end(struct svg *svg, uint32_t index, uint32_t otherwise)
 {
 	const struct tt_box *box = &svg->diagram->boxes.data[index];
 
-	if (box->kind == TT_BOX_LABEL)
+	if (box->kind == TT_BOX_LABEL || box->kind == TT_BOX_PORT)
 		box = &svg->diagram->boxes.data[otherwise];
 	put_escaped(svg, *box->title ? box->title : box->detail);
 }

@@ -22,6 +22,7 @@
 	X(REPEAT, "rep", "repeated", "#f7f7f7", "#777777")                                         \
 	X(TAG, "tag", "from far above", "#ffffff", "#888888")                                      \
 	X(LABEL, "label", "", "#ffffff", "#c4c4c4")                                                \
+	X(PORT, "port", "", "#ffffff", "#ffffff")                                                  \
 	X(L1, "l1", "allocated in L1", "#f9dcc0", "#b0621a")                                       \
 	X(DRAM, "dram", "allocated in DRAM", "#e8dccf", "#7c5a36")                                 \
 	X(FREE, "free", "freed", "#ffffff", "#9a9a9a")                                             \

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "formats/svg_lines.h"
 #include "report/svg.h"
 
 /* ---- graphs to draw ------------------------------------------------------------------------------------ */
@@ -187,41 +188,6 @@ static bool well_formed(const char *svg)
 		p = end;
 	}
 	return depth == 0;
-}
-
-struct rect {
-	double x, y, width, height;
-};
-
-/* The number behind the next `key`, which *p moves to. */
-static double number_after(const char **p, const char *key)
-{
-	const char *found = strstr(*p, key);
-
-	*p = found ? found + strlen(key) : *p;
-	return strtod(*p, NULL);
-}
-
-/* The boxes of a picture: rects that have coordinates, those of the legend too. */
-static size_t read_rects(struct rect *out, size_t most, const char *svg)
-{
-	size_t count = 0;
-
-	for (const char *p = svg; (p = strstr(p, "<rect x=")) && count < most;) {
-		struct rect *r = &out[count++];
-
-		r->x = number_after(&p, "x=\"");
-		r->y = number_after(&p, "y=\"");
-		r->width = number_after(&p, "width=\"");
-		r->height = number_after(&p, "height=\"");
-	}
-	return count;
-}
-
-static bool holds(const struct rect *a, const struct rect *b)
-{
-	return a->x <= b->x && a->y <= b->y && a->x + a->width >= b->x + b->width &&
-	       a->y + a->height >= b->y + b->height;
 }
 
 /* The box that a text stands in, the first of those that say this. */
@@ -416,6 +382,71 @@ TEST(frees_stand_where_they_happen)
 	CHECK_INT(count_of(svg, "<path class=\"last\""), 3);
 	CHECK(strstr(svg, "<title>ttnn::fourth → free DRAM 4 KiB</title>"));
 	tt_free(svg);
+}
+
+/*
+ * A loop whose body of `length` calls takes tensors from outside at several places, and from which
+ * others take: the arrows end at the calls. `before` calls stand between what gives those tensors
+ * and the loop, and between it and the last that takes from it, so that some are far.
+ */
+static void draw_loop(char **svg, unsigned length, unsigned before, bool nested)
+{
+	struct maker m = {.tensor = 100};
+	char name[40], both[40];
+	unsigned first = apply(&m, "ttnn::weights", ""), second = apply(&m, "ttnn::mask", "");
+	unsigned last = apply_to(&m, "ttnn::embedding", first), mid = 0;
+	size_t size;
+
+	for (unsigned i = 0; i < before; i++) {
+		snprintf(name, sizeof(name), "ttnn::early%u", i);
+		last = apply_to(&m, name, last);
+	}
+	for (unsigned turn = 0; turn < (length > 2 ? 12 : 30); turn++) {
+		for (unsigned i = 0; i < length; i++) {
+			snprintf(name, sizeof(name), "ttnn::body%u", i);
+			snprintf(both, sizeof(both), "%u,%u", last,
+				 i % 3 == 0   ? first
+				 : i % 3 == 1 ? second
+				 : mid        ? mid
+					      : last);
+			last = apply(&m, name, both);
+			mid = i == length / 2 ? last : mid;
+			for (unsigned k = 0; nested && i == 1 && k < 5; k++) {
+				snprintf(both, sizeof(both), "%u,%u", last, first);
+				last = apply(&m, "ttnn::inner", both);
+			}
+		}
+	}
+	snprintf(both, sizeof(both), "%u,%u", last, mid);
+	last = apply(&m, "ttnn::after", both);
+	for (unsigned i = 0; i < before; i++) {
+		snprintf(name, sizeof(name), "ttnn::late%u", i);
+		last = apply_to(&m, name, last);
+	}
+	snprintf(both, sizeof(both), "%u,%u", last, mid);
+	last = apply(&m, "ttnn::end", both);
+	apply_to(&m, "ttnn::last", last);
+	release(&m, first);
+	release(&m, last);
+	CHECK_OK(draw(svg, &size, &m, &(struct tt_diagram_options){0}));
+}
+
+TEST(arrows_enter_repetitions)
+{
+	static const unsigned lengths[] = {1, 2, 4, 9, 40}, befores[] = {0, 3, 30};
+
+	for (size_t i = 0; i < TT_COUNT(lengths); i++)
+		for (size_t k = 0; k < TT_COUNT(befores); k++)
+			for (int nested = 0; nested < 2; nested++) {
+				char *svg = NULL;
+
+				draw_loop(&svg, lengths[i], befores[k], nested);
+				if (!svg)
+					return;
+				check_picture(svg);
+				CHECK(check_lines(svg) >= 6);
+				tt_free(svg);
+			}
 }
 
 /* In both dialects a loop has one: as an event, and as a call that no program made. */
