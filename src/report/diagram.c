@@ -420,7 +420,7 @@ static tt_status add_far_lines(struct scope *s, const struct tt_layout_tag *tag,
 	for (uint32_t i = tag->edge + 1; enters && i < s->layout.edge_count; i++) {
 		const struct tt_layout_edge *edge = &s->layout.edges[i];
 
-		if (!edge->far || edge->to != tag->node || !edge->to_x)
+		if (!edge->far || edge->to != tag->node || edge->to_x == 0)
 			continue;
 		struct tt_layout_point *points =
 			tt_arena_calloc(&s->diagram->arena, tag->point_count, sizeof(*points));

@@ -245,7 +245,7 @@ static double known_x(const struct work *w, uint32_t step, int side, uint32_t ve
 {
 	const struct tt_layout_vertex *v = &w->graph.vertices[vertex];
 
-	return w->fixed[side][step] ? v->x - v->width / 2 + w->fixed[side][step] : v->x;
+	return w->fixed[side][step] != 0 ? v->x - v->width / 2 + w->fixed[side][step] : v->x;
 }
 
 /* Spreads the steps of one side of a vertex over its width: a single one goes straight if it can. */
@@ -271,7 +271,7 @@ static void spread_ports(struct work *w, uint32_t vertex, int side, struct port 
 		uint32_t step = ports[i].step;
 
 		x[step] = v->x + room * ((i + 0.5) / count - 0.5);
-		if (w->fixed[side][step])
+		if (w->fixed[side][step] != 0)
 			x[step] = known_x(w, step, side, vertex);
 		else if (count == 1)
 			x[step] = fmin(fmax(ports[0].wanted, v->x - room / 2), v->x + room / 2);
