@@ -85,7 +85,8 @@ def _to_dlpack_library(tensor):
 @register_python_operation(name="ttnn.to_torch", in_library=True)
 def to_torch(tensor, dtype=None, *, torch_rank=None, mesh_composer=None, device=None, cq_id=None):
     """The logical elements as a torch tensor; block floats as float32."""
-    found = _to_dlpack_library(_host_rows(tensor, mesh_composer))
+    rows = _host_rows(tensor, mesh_composer)
+    found = _to_dlpack_library(rows)
     if torch_rank is not None:
         while found.dim() > torch_rank:
             if found.shape[0] != 1:
